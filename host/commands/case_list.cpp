@@ -183,7 +183,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
         launches.resize(3);
         launches.push_back(fmt::format("and {} more", more));
       }
-      const Estimate need = estimate(plan, device);
+      const CostEstimate need = estimate(plan, device);
       seconds += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);
       table.add({job.named().id(), fmt::format("{}", fmt::join(launches, ", ")),

@@ -60,7 +60,7 @@ DrawnGraph counts_graph(const Input& input) {
 
 std::string cell_of(const Ruling& ruling) {
   std::string text = base::text_of(ruling.verdict);
-  if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
+  if (ruling.estimate) text += " " + number_text(ruling.estimate->value, ruling.decision->rule.unit);
   return text + (ruling.cached ? " cached" : "");
 }
 

@@ -245,8 +245,8 @@ std::vector<std::string> axis_names(const std::vector<Family>& families) {
   return names;
 }
 
-Estimate estimate(const Plan& plan, const DeviceInfo& device) {
-  Estimate out;
+CostEstimate estimate(const Plan& plan, const DeviceInfo& device) {
+  CostEstimate out;
   for (const auto& buffer : plan.buffers) out.bytes += buffer.bytes;
   const bool gpu = device.type == "gpu";
   const double device_rate = gpu ? 3e11 : 6e9;

@@ -66,12 +66,12 @@ std::string short_id(const Job&);
 std::vector<std::string> axis_names(const std::vector<Family>&);
 
 // Prediction of what a case needs, to an order of magnitude.
-struct Estimate {
+struct CostEstimate {
   std::uint64_t bytes = 0;  // of all buffers
   double device_s = 0;      // executions on the device
   double seconds = 0;       // of the whole row
 };
-Estimate estimate(const Plan&, const DeviceInfo&);
+CostEstimate estimate(const Plan&, const DeviceInfo&);
 double predicted_seconds(const Job&, const DeviceInfo&);  // next to nothing for a job that cannot run
 
 }  // namespace clweave::suite

@@ -95,7 +95,7 @@ struct Ruled {
       : claims(parse_claims(json, "test")), results(results_of(given)), rows(device_rows(results)) {
     ruling = rulings_of(claims.at(0), rows.at(0), {loom()}).at(0);
   }
-  double value() const { return ruling.number->value; }
+  double value() const { return ruling.estimate->value; }
   Verdict verdict() const { return ruling.verdict; }
 };
 
@@ -109,26 +109,26 @@ std::vector<Record> two(double plain_s, double twill_s, double wide = 0.01) {
 // ---- Verdicts --------------------------------------------------------------------------------------------
 
 TEST(Verdict, AWholeIntervalMustLieBeyondBoundAndMargin) {
-  const auto verdict = [](Rule::Is is, double low, double high) {
+  const auto verdict = [](Rule::Direction direction, double low, double high) {
     Rule rule;
-    rule.is = is;
+    rule.direction = direction;
     rule.bound = 2;
     rule.margin = 0.1;
     return verdict_of({(low + high) / 2, low, high}, rule);
   };
-  EXPECT_EQ(verdict(Rule::Is::above, 2.21, 3), Verdict::holds);
-  EXPECT_EQ(verdict(Rule::Is::above, 2.19, 3), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.82), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.81), Verdict::fails);
-  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.81), Verdict::holds);
-  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.82), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::below, 2.19, 3), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::below, 2.21, 3), Verdict::fails);
-  EXPECT_EQ(verdict(Rule::Is::equal, 1.82, 2.19), Verdict::holds);
-  EXPECT_EQ(verdict(Rule::Is::equal, 1.81, 2), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::equal, 2, 2.21), Verdict::within_noise);
-  EXPECT_EQ(verdict(Rule::Is::equal, 2.21, 3), Verdict::fails);
-  EXPECT_EQ(verdict(Rule::Is::equal, 1, 1.81), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Direction::above, 2.21, 3), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Direction::above, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::above, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::above, 1.5, 1.81), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Direction::below, 1.5, 1.81), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Direction::below, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::below, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::below, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Direction::equal, 1.82, 2.19), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Direction::equal, 1.81, 2), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::equal, 2, 2.21), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Direction::equal, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Direction::equal, 1, 1.81), Verdict::fails);
 }
 
 TEST(Claims, ARatioOfTimesHoldsFailsOrIsNoise) {
@@ -193,7 +193,7 @@ TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {
   EXPECT_EQ(ruled.verdict(), Verdict::not_measured);
   EXPECT_EQ(ruled.ruling.note, no_rows);
   EXPECT_EQ(ruled.ruling.command, "clweave run --device \"Loom 1\" --claim t-1");
-  EXPECT_FALSE(ruled.ruling.number);
+  EXPECT_FALSE(ruled.ruling.estimate);
 }
 
 TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
@@ -204,7 +204,7 @@ TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
       claim(plain_over_twill),
       {row({}, 1), failed({.kernel = "twill", .group = "32"}, "unsupported", "no such heddle"),
        failed({"twill"}, "unsupported", "no shuttle")});
-  EXPECT_EQ(several.ruling.note, "unsupported: no shuttle") << "of the plainest row";
+  EXPECT_EQ(several.ruling.note, "unsupported: no shuttle") << "of the row closest to the defaults";
 }
 
 TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
@@ -321,7 +321,7 @@ TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
   const std::string of_memory = claim(sized + R"(, "memory": true)");
   const Ruled refused(of_memory, records);
   EXPECT_EQ(refused.verdict(), Verdict::undecided);
-  EXPECT_FALSE(refused.ruling.number);
+  EXPECT_FALSE(refused.ruling.estimate);
   EXPECT_EQ(refused.ruling.note, in_cache);
   EXPECT_EQ(refused.ruling.command, "clweave run --device \"Loom 1\" --claim t-1 --set n=1024");
   records.push_back(row({"plain", "int", "1024"}, 3));
@@ -346,14 +346,14 @@ TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   EXPECT_DOUBLE_EQ(three.value(), 0.8);
   // Expects the extremes as bounds, because one resample of three runs in four has the least, or the largest,
   // twice. The times differ fourfold and must not matter.
-  EXPECT_NEAR(three.ruling.number->low, 0.7, 0.01);
-  EXPECT_NEAR(three.ruling.number->high, 0.9, 0.01);
+  EXPECT_NEAR(three.ruling.estimate->low, 0.7, 0.01);
+  EXPECT_NEAR(three.ruling.estimate->high, 0.9, 0.01);
   // A run that measured no peak says nothing of one.
   records[0].fraction_of_peak = {};
   const Ruled two_of_three(claim(rule), records);
   EXPECT_DOUBLE_EQ(two_of_three.value(), 0.8);
-  EXPECT_NEAR(two_of_three.ruling.number->low, 0.7, 0.01);
-  EXPECT_NEAR(two_of_three.ruling.number->high, 0.9, 0.01);
+  EXPECT_NEAR(two_of_three.ruling.estimate->low, 0.7, 0.01);
+  EXPECT_NEAR(two_of_three.ruling.estimate->high, 0.9, 0.01);
   for (auto& r : records) r.fraction_of_peak = {};
   EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
 }
@@ -392,7 +392,7 @@ TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
   EXPECT_EQ(decided(1.09, "true", Peak::read).verdict(), Verdict::holds);
   EXPECT_EQ(decided(1.11, "true", Peak::read).verdict(), Verdict::undecided);
   EXPECT_THAT(decided(1.11, "true", Peak::read).ruling.note,
-              AllOf(HasSubstr(beyond_memory), HasSubstr("loom/twill")));
+              AllOf(HasSubstr(above_memory_bandwidth), HasSubstr("loom/twill")));
   EXPECT_EQ(decided(1.11, "false", Peak::read).verdict(), Verdict::holds);
   EXPECT_EQ(decided(1.11, "true", Peak::arithmetic_float).verdict(), Verdict::holds);
 }
@@ -559,7 +559,7 @@ TEST(Claims, SpreadAndMost) {
   EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
   const Ruled most = Along{"most", R"("above": 2)"}({2, 1, 3, 1});
   EXPECT_DOUBLE_EQ(most.value(), 3);
-  EXPECT_EQ(most.ruling.place, "group=64");
+  EXPECT_EQ(most.ruling.configuration, "group=64");
 }
 
 TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
@@ -722,7 +722,7 @@ TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
   EXPECT_EQ(ruling("cpu", 1).verdict, Verdict::holds);
   const Ruling one = ruling("gpu", 1);
   EXPECT_EQ(one.verdict, Verdict::undecided);
-  EXPECT_EQ(one.note, one_unit);
+  EXPECT_EQ(one.note, sized_for_one_compute_unit);
 }
 
 // Measurements of another type for other claims are no reason to ask for more of this one.
@@ -766,8 +766,8 @@ TEST(Claims, AFindingIsNoSurerThanItsOwnInterval) {
   };
   const Ruled wide = ruled(1.5);
   EXPECT_DOUBLE_EQ(wide.value(), 2);
-  EXPECT_NEAR(wide.ruling.number->low, 1, 0.02);
-  EXPECT_NEAR(wide.ruling.number->high, 6, 0.1);
+  EXPECT_NEAR(wide.ruling.estimate->low, 1, 0.02);
+  EXPECT_NEAR(wide.ruling.estimate->high, 6, 0.1);
   EXPECT_EQ(wide.verdict(), Verdict::within_noise);
   EXPECT_EQ(ruled(0.9).verdict(), Verdict::holds);
   EXPECT_EQ(ruled(7).verdict(), Verdict::fails);
@@ -803,9 +803,9 @@ Ruling ruling_of_shipped(const char* id, const std::function<double(const Case&)
   const auto claims = chosen_claims(load_claims(""), {id});
   const Rule& rule = claims.at(0).decisions.at(0).rule;
   const auto& families = all_families();
-  const Family& family = *std::ranges::find(families, rule.of.family, &Family::name);
+  const Family& family = *std::ranges::find(families, rule.numerator.family, &Family::name);
   std::vector<Record> records;
-  for (const auto& axes : rule.of.alternatives()) {
+  for (const auto& axes : rule.numerator.alternatives()) {
     Sweep sweep;
     for (const auto& [axis, query] : axes)
       sweep[axis] = query.depends_on_device() ? Values(query.values.front()) : query.values;
@@ -842,7 +842,7 @@ TEST(FindingsOfClaims, AnOptimumLiesInsideAndWhereTheClaimSays) {
   };
   const Ruling inside = ruled("001-b", {2, 1.2, 1, 1.5, 3});
   EXPECT_EQ(inside.verdict, Verdict::holds);
-  EXPECT_DOUBLE_EQ(inside.number->value, 2);
+  EXPECT_DOUBLE_EQ(inside.estimate->value, 2);
   EXPECT_THAT(inside.note, HasSubstr("best at 128"));
   EXPECT_EQ(ruled("001-b", {1, 1.2, 1.5, 2, 3}).verdict, Verdict::fails);
   EXPECT_EQ(ruled("001-b", {1, 0.99, 1.5, 2, 3}).verdict, Verdict::within_noise);
@@ -856,15 +856,15 @@ TEST(FindingsOfClaims, AParabolaThroughTheLogarithmFitsOrNot) {
     return ruling_of_shipped("001-c", along("group", {32, 64, 128, 256, 512}, times));
   };
   const Ruling exact = ruled({5, 2, 1, 2, 5});
-  EXPECT_NEAR(exact.number->value, 1, 1e-9);
+  EXPECT_NEAR(exact.estimate->value, 1, 1e-9);
   EXPECT_EQ(exact.verdict, Verdict::holds);
   // Computed by hand: 16/14 of 4.8 squares.
   const Ruling zigzag = ruled({1, 3, 1, 3, 1});
-  EXPECT_NEAR(zigzag.number->value, 5.0 / 21, 1e-9);
+  EXPECT_NEAR(zigzag.estimate->value, 5.0 / 21, 1e-9);
   EXPECT_EQ(zigzag.verdict, Verdict::fails);
   // Rejects half a parabola, which only falls: its minimum would come later.
   const Ruling falls = ruled({16, 8, 4, 2, 1});
-  EXPECT_GT(falls.number->value, 0.95);
+  EXPECT_GT(falls.estimate->value, 0.95);
   EXPECT_EQ(falls.verdict, Verdict::fails);
 }
 
@@ -873,7 +873,7 @@ TEST(FindingsOfClaims, AParabolaThroughTheLogarithmFitsOrNot) {
 Ruling ruling_of_valleys(const std::vector<double>& times) {
   std::map<std::int64_t, std::set<std::int64_t>> places;
   const auto claims = chosen_claims(load_claims(""), {"000-g"});
-  for (const auto& axes : claims.at(0).decisions.at(0).rule.of.alternatives()) {
+  for (const auto& axes : claims.at(0).decisions.at(0).rule.numerator.alternatives()) {
     for (const auto& groups : axes.at("groups").values)
       places[std::get<std::int64_t>(axes.at("group").values.front())].insert(std::get<std::int64_t>(groups));
   }
@@ -893,14 +893,14 @@ TEST(FindingsOfClaims, ValleysAreDeeperThanTheMarginAndThanNoise) {
                                            100, 112, 125, 140, 145, 150, 155, 160};
   const std::vector<double> one = {106, 104, 102, 100, 101, 102, 103, 104, 105,
                                    106, 107, 108, 109, 110, 111, 112, 113};
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(two_valleys).number->value, 2);
+  EXPECT_DOUBLE_EQ(ruling_of_valleys(two_valleys).estimate->value, 2);
   EXPECT_EQ(ruling_of_valleys(two_valleys).verdict, Verdict::holds);
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(one).number->value, 1);
+  EXPECT_DOUBLE_EQ(ruling_of_valleys(one).estimate->value, 1);
   EXPECT_EQ(ruling_of_valleys(one).verdict, Verdict::fails);
   // Ignores a single slow point, which is no ridge.
   std::vector<double> spike = one;
   spike[5] *= 1.5;
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(spike).number->value, 1);
+  EXPECT_DOUBLE_EQ(ruling_of_valleys(spike).estimate->value, 1);
 }
 
 // Makes every other point a tenth slower: such dips may be noise.
@@ -909,8 +909,8 @@ TEST(FindingsOfClaims, DipsBetweenNeighboursMightBeNoise) {
     return at.number("groups") / 1024 % 4 == 0 ? 110.0
                                                : 100 + 1e-4 * static_cast<double>(at.number("groups"));
   });
-  EXPECT_LT(rough.number->value, 1.5);
-  EXPECT_GT(rough.number->high, 3);
+  EXPECT_LT(rough.estimate->value, 1.5);
+  EXPECT_GT(rough.estimate->high, 3);
   EXPECT_EQ(rough.verdict, Verdict::within_noise);
 }
 
@@ -929,10 +929,10 @@ TEST(FindingsOfClaims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
   const Ruling bowl = ruled([](double x) { return 100 + std::pow(x - 18, 2); });
   EXPECT_EQ(bowl.verdict, Verdict::holds);
   const Ruling level = ruled([](double) { return 100; });
-  EXPECT_DOUBLE_EQ(level.number->value, 1);
+  EXPECT_DOUBLE_EQ(level.estimate->value, 1);
   EXPECT_EQ(level.verdict, Verdict::fails);
   const Ruling noise = ruled([](double x) { return 100 + 8 * std::sin(1e4 * x); });
-  EXPECT_GT(noise.number->value, 1.05);
+  EXPECT_GT(noise.estimate->value, 1.05);
   EXPECT_EQ(noise.verdict, Verdict::within_noise);
 }
 
@@ -951,7 +951,7 @@ TEST(FindingsOfClaims, WhereARateIsReachedIsKnownNoBetterThanThePlacesAreNear) {
   };
   // Items that one chain needs, and how many times those that four need.
   EXPECT_EQ(ruled(640, 4).verdict, Verdict::within_noise);
-  EXPECT_LT(ruled(640, 4).number->value, 3.75);
+  EXPECT_LT(ruled(640, 4).estimate->value, 3.75);
   EXPECT_EQ(ruled(192, 4).verdict, Verdict::within_noise);
   EXPECT_EQ(ruled(256, 4).verdict, Verdict::fails) << "both have a place that tells";
   EXPECT_EQ(ruled(640, 3).verdict, Verdict::holds);
@@ -976,7 +976,7 @@ TEST(FindingsOfClaims, LittlesLawPredictsFromTheFirstPlaceAndTheBestRate) {
   // 95 % of the own plateau are reached with 608.
   const Ruling ruling = ruling_of_shipped(
       "003-a", [](const Case& at) { return seconds_by_little(at, 640) / (at.number("ilp") == 8 ? 4 : 1); });
-  EXPECT_NEAR(ruling.number->value, 608.0 / 2560, 1e-6);
+  EXPECT_NEAR(ruling.estimate->value, 608.0 / 2560, 1e-6);
   EXPECT_EQ(ruling.verdict, Verdict::fails);
 }
 
@@ -985,7 +985,7 @@ TEST(FindingsOfClaims, WhatLiesBetweenTwoIsOnALineOfLogarithms) {
     return ruling_of_shipped("001-i", along("group", {64, 100, 128}, {4, seconds, 1}));
   };
   const double between = 4 * std::pow(0.25, std::log2(100.0 / 64));
-  EXPECT_NEAR(ruled(3).number->value, 3 / between, 1e-12);
+  EXPECT_NEAR(ruled(3).estimate->value, 3 / between, 1e-12);
   EXPECT_EQ(ruled(3).verdict, Verdict::holds);
   EXPECT_EQ(ruled(between).verdict, Verdict::within_noise) << "slower than the one and faster than the other";
 }
@@ -1080,7 +1080,8 @@ TEST(ShippedClaims, LoopsThatAreTriedLoop) {
   int tried = 0;
   for (const auto& claim : load_claims("")) {
     for (const auto& decision : claim.decisions) {
-      for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+      for (const auto side :
+           {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before}) {
         if ((decision.rule.*side).family != "copy") continue;
         for (const auto& axes : (decision.rule.*side).alternatives()) {
           const auto groups = axes.find("groups");
@@ -1173,7 +1174,8 @@ void add_tries(Tries& tried, const RowQuery& rows, const RowQuery* of_source) {
 std::set<std::size_t> tries_of_kernels(const Claim& claim, const Decision& decision) {
   const Rule &rule = decision.rule, &source = claim.decisions.front().rule;
   Tries tried;
-  for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before})
+  for (const auto side :
+       {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before})
     add_tries(tried, rule.*side, &rule == &source ? nullptr : &(source.*side));
   std::set<std::size_t> numbers;
   for (const auto& [kernel, tries] : tried) numbers.insert(tries);
@@ -1203,7 +1205,8 @@ TEST(ShippedClaims, WhatTheSourceLaunchedIsAmongWhatIsTried) {
   int launches = 0;
   for (const auto& claim : load_claims("")) {
     if (claim.decisions.size() < 2) continue;
-    for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+    for (const auto side :
+         {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before}) {
       const RowQuery& tried = claim.decisions.back().rule.*side;
       for (const auto& launch : (claim.decisions.front().rule.*side).alternatives()) {
         EXPECT_TRUE(std::ranges::any_of(tried.alternatives(), [&](const RowQuery::Axes& axes) {
@@ -1226,24 +1229,26 @@ bool is_known_quantity(const std::string& quantity, const std::string& family) {
 
 void expect_findings_of(const Rule& rule, const Family& family) {
   std::vector<Outcome> outcomes;
-  for (const auto& axes : rule.of.alternatives()) {
+  for (const auto& axes : rule.numerator.alternatives()) {
     for (const auto& at : cases_of(family, {sweep_of(axes)}, 1)) outcomes.emplace_back(at, 1);
   }
   std::set<std::string> names;
   for (const auto& finding : family.findings(outcomes, able("gpu"))) names.insert(finding.name);
   for (const auto& name : rule.findings) EXPECT_TRUE(names.contains(name)) << name;
-  for (const auto& also : rule.also) EXPECT_TRUE(names.contains(also.finding)) << also.finding;
-  if (!rule.finding_to.empty()) EXPECT_TRUE(names.contains(rule.finding_to)) << rule.finding_to;
+  for (const auto& condition : rule.extra_conditions)
+    EXPECT_TRUE(names.contains(condition.finding)) << condition.finding;
+  if (!rule.denominator_finding.empty())
+    EXPECT_TRUE(names.contains(rule.denominator_finding)) << rule.denominator_finding;
 }
 
 void expect_axes_of(const Rule& rule, const Family& family) {
-  auto axes = rule.along;
-  axes.insert(axes.end(), rule.same.begin(), rule.same.end());
+  auto axes = rule.varied_axes;
+  axes.insert(axes.end(), rule.matched_axes.begin(), rule.matched_axes.end());
   for (const auto& axis : axes) {
     EXPECT_NE(family.axis(axis), nullptr) << axis;
-    EXPECT_GT(rule.of.values(axis).size(), 1U) << axis << " has one value alone";
+    EXPECT_GT(rule.numerator.values(axis).size(), 1U) << axis << " has one value alone";
   }
-  for (const auto& axis : rule.each) EXPECT_FALSE(rule.to.values(axis).empty()) << axis;
+  for (const auto& axis : rule.competitor_axes) EXPECT_FALSE(rule.denominator.values(axis).empty()) << axis;
 }
 
 TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
@@ -1251,10 +1256,12 @@ TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
     for (const auto& decision : claim.decisions) {
       SCOPED_TRACE(claim.id);
       const Rule& rule = decision.rule;
-      if (!rule.of.empty()) EXPECT_TRUE(is_known_quantity(rule.quantity, rule.of.family)) << rule.quantity;
-      if (!rule.to.empty())
-        EXPECT_TRUE(is_known_quantity(rule.quantity_to, rule.to.family)) << rule.quantity_to;
-      const auto& family = *std::ranges::find(all_families(), rule.of.family, &Family::name);
+      if (!rule.numerator.empty())
+        EXPECT_TRUE(is_known_quantity(rule.quantity, rule.numerator.family)) << rule.quantity;
+      if (!rule.denominator.empty())
+        EXPECT_TRUE(is_known_quantity(rule.denominator_quantity, rule.denominator.family))
+            << rule.denominator_quantity;
+      const auto& family = *std::ranges::find(all_families(), rule.numerator.family, &Family::name);
       if (rule.kind == Rule::Kind::finding) {
         expect_findings_of(rule, family);
       } else {

@@ -346,7 +346,7 @@ TEST(DeviceProfile, TheIntervalComesFromThoseOfTheRows) {
     r.time_high_s = *r.time_s * 1.1;
   }
   const Profile made = profile_from(rows);
-  const Figure paths = *trait(made, "divergence_slowdown").figure;
+  const Estimate paths = *trait(made, "divergence_slowdown").figure;
   // A ratio of two medians known to 10 % each is known to about 14 %.
   EXPECT_NEAR(paths.low, 2 / 1.15, 0.08);
   EXPECT_NEAR(paths.high, 2 * 1.15, 0.08);

@@ -114,17 +114,18 @@ Record row_of(const Case& at, const RowQuery& rows, const Family& family, const 
 // Returns the quantity in which the values of a rule's rows are given: of findings the family's, operations
 // or bytes or the time.
 std::string quantity_of(const Rule& rule, const std::string& quantity) {
-  return rule.kind != Rule::Kind::finding ? quantity
-         : rule.of.family == "arithmetic" ? "gflop_per_s"
-         : rule.of.family == "occupancy"  ? "gb_per_s"
-                                          : "time";
+  return rule.kind != Rule::Kind::finding        ? quantity
+         : rule.numerator.family == "arithmetic" ? "gflop_per_s"
+         : rule.numerator.family == "occupancy"  ? "gb_per_s"
+                                                 : "time";
 }
 
 void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen, std::vector<Record>& out) {
   const auto& families = all_families();
   for (const auto& [rows, quantity] :
-       {std::pair{&rule.of, rule.quantity}, std::pair{&rule.of_before, rule.quantity},
-        std::pair{&rule.to, rule.quantity_to}, std::pair{&rule.to_before, rule.quantity_to}}) {
+       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before, rule.quantity},
+        std::pair{&rule.denominator, rule.denominator_quantity},
+        std::pair{&rule.denominator_before, rule.denominator_quantity}}) {
     if (rows->empty()) continue;
     const Family& family = *std::ranges::find(families, rows->family, &Family::name);
     for (const auto& at : cases_for(*rows, family)) {
@@ -138,9 +139,9 @@ std::vector<Record> rows_for(const Decision& decision, const json& values) {
   std::vector<Record> out;
   std::set<std::string> seen;
   add_rows(decision.rule, values, seen, out);
-  for (const auto& given : decision.given) add_rows(given, values, seen, out);
+  for (const auto& precondition : decision.preconditions) add_rows(precondition, values, seen, out);
   const std::size_t first_run = out.size();
-  for (std::size_t run = 2; run <= decision.rule.runs; ++run) {
+  for (std::size_t run = 2; run <= decision.rule.min_runs; ++run) {
     for (std::size_t i = 0; i < first_run; ++i) {
       out.push_back(out[i]);
       out.back().run = static_cast<int>(run);
@@ -161,13 +162,14 @@ std::int64_t largest_in(const Values& values) {
 // as any that they do.
 std::vector<Record> further_rows(const Decision& decision) {
   const Rule& rule = decision.rule;
-  std::vector<Rule> listing = decision.given;
+  std::vector<Rule> listing = decision.preconditions;
   listing.push_back(rule);
   std::vector<Record> out;
   const auto& families = all_families();
   for (const auto& [rows, quantity] :
-       {std::pair{&rule.of, rule.quantity}, std::pair{&rule.of_before, rule.quantity},
-        std::pair{&rule.to, rule.quantity_to}, std::pair{&rule.to_before, rule.quantity_to}}) {
+       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before, rule.quantity},
+        std::pair{&rule.denominator, rule.denominator_quantity},
+        std::pair{&rule.denominator_before, rule.denominator_quantity}}) {
     if (rows->empty()) continue;
     const Family& family = *std::ranges::find(families, rows->family, &Family::name);
     for (const auto& axis : family.axes) {
@@ -175,7 +177,8 @@ std::vector<Record> further_rows(const Decision& decision) {
       if (most == 0) continue;
       std::int64_t beyond = 0;  // listed on no side
       for (const auto& each : listing) {
-        for (const RowQuery* side : {&each.of, &each.of_before, &each.to, &each.to_before})
+        for (const RowQuery* side :
+             {&each.numerator, &each.numerator_before, &each.denominator, &each.denominator_before})
           beyond = std::max(beyond, 2 * largest_in(side->values(axis.name)) + 2);
       }
       for (const auto& at : cases_for(*rows, family)) {
@@ -211,18 +214,19 @@ Ruling ruling_of(const Claim& claim, const Decision& decision, const ResultsSet&
 
 std::string told(const Ruling& ruling) {
   constexpr std::array words = {"holds",     "fails",        "within noise", "not measured",
-                                "undecided", "not testable", "void"};
+                                "undecided", "not testable", "no evidence"};
   return fmt::format("{} {} {}", words.at(static_cast<std::size_t>(ruling.verdict)),
-                     ruling.number ? fmt::format("{:.4g}", ruling.number->value) : "", ruling.note);
+                     ruling.estimate ? fmt::format("{:.4g}", ruling.estimate->value) : "", ruling.note);
 }
 
 // Verdicts that contradict, or say something else.
 Decision turned_round(Decision decision) {
   Rule& rule = decision.rule;
-  if (rule.is == Rule::Is::equal) {
+  if (rule.direction == Rule::Direction::equal) {
     rule.bound *= 4;
   } else {
-    rule.is = rule.is == Rule::Is::above ? Rule::Is::below : Rule::Is::above;
+    rule.direction =
+        rule.direction == Rule::Direction::above ? Rule::Direction::below : Rule::Direction::above;
   }
   return decision;
 }
@@ -240,13 +244,13 @@ bool is_continuous(const Rule& rule) {
   return rule.kind != Kind::trend;
 }
 
-// How far a number is from where its verdict begins, as a factor.
-double beyond(const Figure& number, const Rule& rule, bool holds) {
+// How far an estimate is from where its verdict begins, as a factor.
+double beyond(const Estimate& estimate, const Rule& rule, bool holds) {
   const double wide = 1 + rule.margin;
-  const auto from = [&](double limit) { return std::exp(std::abs(std::log(number.value / limit))); };
+  const auto from = [&](double limit) { return std::exp(std::abs(std::log(estimate.value / limit))); };
   const double upper = from(rule.bound * wide), lower = from(rule.bound / wide);
-  if (rule.is == Rule::Is::equal) return std::min(upper, lower);
-  return (rule.is == Rule::Is::above) == holds ? upper : lower;
+  if (rule.direction == Rule::Direction::equal) return std::min(upper, lower);
+  return (rule.direction == Rule::Direction::above) == holds ? upper : lower;
 }
 
 class TwoSided : public testing::Test {
@@ -257,26 +261,26 @@ class TwoSided : public testing::Test {
     ResultsSet results;
     Ruling ruling;
   };
-  struct Judged {
+  struct DecisionWithRows {
     std::string name;
     Claim claim;
     Decision decision;
     Rows when_true, when_false;
   };
 
-  static Rows judged(const Claim& claim, const Decision& decision, const json& values) {
+  static Rows rows_with_ruling(const Claim& claim, const Decision& decision, const json& values) {
     auto records = rows_for(decision, values);
     auto results = results_with(records);
     auto ruling = ruling_of(claim, decision, results);
     return {std::move(records), std::move(results), std::move(ruling)};
   }
 
-  // Every decision of every shipped claim, judged once for all tests.
-  static const std::vector<Judged>& all() {
-    static const std::vector<Judged> out = [] {
+  // Every decision of every shipped claim, evaluated once for all tests.
+  static const std::vector<DecisionWithRows>& all() {
+    static const std::vector<DecisionWithRows> out = [] {
       std::ifstream in(CLWEAVE_SOURCE_DIR "/tests/analysis/claims_two_sided.json");
       const json both = json::parse(in);
-      std::vector<Judged> all;
+      std::vector<DecisionWithRows> all;
       std::size_t decided = 0;
       for (const auto& claim : load_claims("")) {
         if (claim.decisions.empty()) continue;
@@ -287,8 +291,9 @@ class TwoSided : public testing::Test {
           const char* setting =
               decision.launched == Launched::as_published ? " as published" : " at its best";
           const json& values = both.at(claim.id);
-          all.push_back({claim.id + setting, claim, decision, judged(claim, decision, values.at("true")),
-                         judged(claim, decision, values.at("false"))});
+          all.push_back({claim.id + setting, claim, decision,
+                         rows_with_ruling(claim, decision, values.at("true")),
+                         rows_with_ruling(claim, decision, values.at("false"))});
         }
       }
       EXPECT_EQ(decided, both.size()) << "rows of a claim that is not there";
@@ -304,9 +309,9 @@ TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
     const Ruling &of_true = when_true.ruling, &of_false = when_false.ruling;
     EXPECT_EQ(of_true.verdict, Verdict::holds) << told(of_true);
     EXPECT_EQ(of_false.verdict, Verdict::fails) << told(of_false);
-    if (is_continuous(decision.rule) && of_true.number && of_false.number) {
-      EXPECT_LT(beyond(*of_true.number, decision.rule, true), 1.005) << told(of_true);
-      EXPECT_LT(beyond(*of_false.number, decision.rule, false), 1.005) << told(of_false);
+    if (is_continuous(decision.rule) && of_true.estimate && of_false.estimate) {
+      EXPECT_LT(beyond(*of_true.estimate, decision.rule, true), 1.005) << told(of_true);
+      EXPECT_LT(beyond(*of_false.estimate, decision.rule, false), 1.005) << told(of_false);
     }
     const Decision other = turned_round(decision);
     EXPECT_FALSE(ruling_of(claim, other, when_true.results).verdict == Verdict::holds &&
@@ -316,27 +321,28 @@ TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
 }
 
 TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
-  struct Numbers {
-    const Judged* of;
-    Figure when_true, when_false;
+  struct Estimates {
+    const DecisionWithRows* of;
+    Estimate when_true, when_false;
   };
-  std::vector<Numbers> numbers;
+  std::vector<Estimates> estimates;
   for (const auto& each : all()) {
     if (!is_continuous(each.decision.rule)) continue;
     const Ruling &of_true = each.when_true.ruling, &of_false = each.when_false.ruling;
-    ASSERT_TRUE(of_true.number && of_false.number) << each.name;
-    numbers.push_back({&each, *of_true.number, *of_false.number});
+    ASSERT_TRUE(of_true.estimate && of_false.estimate) << each.name;
+    estimates.push_back({&each, *of_true.estimate, *of_false.estimate});
   }
-  const auto says_the_same = [](const Numbers& one, double bound) {
+  const auto says_the_same = [](const Estimates& one, double bound) {
     Rule rule = one.of->decision.rule;
     rule.bound = bound;
     return verdict_of(one.when_true, rule) == Verdict::holds &&
            verdict_of(one.when_false, rule) == Verdict::fails;
   };
-  for (const auto& one : numbers) {
-    for (const auto& other : numbers) {
+  for (const auto& one : estimates) {
+    for (const auto& other : estimates) {
       const Rule &rule = one.of->decision.rule, &others = other.of->decision.rule;
-      if (rule.is != others.is || std::abs(rule.bound - others.bound) < 0.002 * rule.bound) continue;
+      if (rule.direction != others.direction || std::abs(rule.bound - others.bound) < 0.002 * rule.bound)
+        continue;
       EXPECT_FALSE(says_the_same(one, others.bound) && says_the_same(other, rule.bound))
           << one.of->name << " and " << other.of->name;
     }

@@ -328,13 +328,13 @@ TEST(Selection, NoFilterTakesForEver) {
   }
 }
 
-TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
+TEST(CostEstimate, AddsUpTheBuffersAndGrowsWithTheWork) {
   DeviceInfo device;
   device.type = "cpu";
   device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 40;
   const auto needs = [&](int n) {
     const auto jobs = Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .peaks = false}.jobs();
-    const Estimate estimated = estimate(plan_of(*jobs[0].family, jobs[0].at, device), device);
+    const CostEstimate estimated = estimate(plan_of(*jobs[0].family, jobs[0].at, device), device);
     EXPECT_EQ(estimated.seconds, predicted_seconds(jobs[0], device));
     return estimated;
   };
@@ -346,7 +346,7 @@ TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
   EXPECT_LT(needs(100000000).seconds, on_cpu);
 }
 
-TEST(Estimate, OfACaseThatCannotRunIsNextToNothing) {
+TEST(CostEstimate, OfACaseThatCannotRunIsNextToNothing) {
   const auto jobs = Chosen{.families = {"beta"}}.jobs();
   DeviceInfo none;
   EXPECT_GT(predicted_seconds(jobs[0], none), 0);

@@ -38,7 +38,7 @@ std::size_t tries_of(const RowQuery::Axes& axes) {
   return product;
 }
 
-bool has_natives(const Rule& rule, const std::string& api) {
+bool needs_baselines(const Rule& rule, const std::string& api) {
   return std::ranges::any_of(rule_sides, [&](const auto& side) {
     const std::string& its = (rule.*side.second).api;
     return api.empty() ? !its.empty() : its == api;
@@ -49,9 +49,9 @@ std::vector<std::vector<const RowQuery*>> Claim::queries(bool cuda) const {
   std::vector<std::vector<const RowQuery*>> out;
   for (const auto& decision : decisions) {
     std::vector<const Rule*> rules = {&decision.rule};
-    for (const auto& rule : decision.given) rules.push_back(&rule);
+    for (const auto& rule : decision.preconditions) rules.push_back(&rule);
     for (const auto* rule : rules) {
-      if (!cuda && has_natives(*rule, "cuda")) continue;
+      if (!cuda && needs_baselines(*rule, "cuda")) continue;
       auto& sides = out.emplace_back();
       for (const auto& [name, side] : rule_sides) {
         const RowQuery& query = rule->*side;

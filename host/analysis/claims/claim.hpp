@@ -43,45 +43,46 @@ struct RowQuery {
 // Counts the launches that such axes try, all combinations.
 std::size_t tries_of(const RowQuery::Axes&);
 
-// A condition on a number and its interval.
+// A condition on an estimate and its interval.
 struct Bound {
-  enum class Is { above, below, equal };
-  Is is = Is::above;
+  enum class Direction { above, below, equal };
+  Direction direction = Direction::above;
   double bound = 1;
   double margin = 0.03;  // relative: a number this near the bound is noise; for `equal`, what counts as equal
 };
 
-// Describes how a number is computed from rows, and what the claim says about it.
+// Describes what is estimated from rows, and what the claim says about it.
 struct Rule : Bound {
   enum class Kind {
-    ratio,   // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself
-    gain,    // speed-up of `of` over `of_before`, over the speed-up of `to` over `to_before`
-    spread,  // worst over best of the bests at each value of `along`, or each combination
-    most,    // largest of the bests at each combination of `along`
-    trend,   // change from the first to the last value of `along`; no step may go against it
-    step,    // change from each value of `along` to the next, none left out: the one that says least
-    finding  // finding of the family, over `finding_to` if given; of several names the claim needs each
+    ratio,   // best of the numerator's rows over best of the denominator's; without a denominator the best
+    gain,    // ratio of ratios: numerator over numerator_before, over denominator over denominator_before
+    spread,  // largest over smallest of the bests at each combination of the varied axes
+    most,    // largest of the bests at each combination of the varied axes
+    trend,   // change from the first to the last value of the varied axes; no step may go against it
+    step,    // change from each value of the varied axes to the next: the one that least supports the claim
+    finding  // finding of the family, over denominator_finding if given; of several names, each counts
   };
-  // Condition on a further finding of the same rows; the worse verdict counts.
-  struct Also : Bound {
+  // A condition on another finding of the same rows; the less favourable verdict counts.
+  struct ExtraCondition : Bound {
     std::string finding;
   };
 
   Kind kind = Kind::ratio;
-  RowQuery of, to, of_before, to_before;
+  RowQuery numerator, denominator;  // rows that are compared, such as the new kernel's and the old one's
+  RowQuery numerator_before, denominator_before;  // of a gain: the rows that each side improves on
   // time, gb_per_s, gflop_per_s, gitems_per_s, fraction_of_peak; value: what the check of a case measured; or
   // a derived column of the family, such as auxiliary_bytes of scan.
-  std::string quantity = "time", quantity_to = "time";
-  std::vector<std::string> along;
-  std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
-  std::vector<std::string> each;  // axes of `to`: the claim must hold against each of their values
+  std::string quantity = "time", denominator_quantity = "time";
+  std::vector<std::string> varied_axes;   // the curve's: spread, most, trend and step compare their values
+  std::vector<std::string> matched_axes;  // equal on both sides; the claim must hold for each of their values
+  std::vector<std::string> competitor_axes;  // of the denominator: it must hold against each of their values
   std::vector<std::string> findings;
-  std::string finding_to;
-  std::vector<Also> also;
-  double times = 1;      // ratio: units of `to`'s quantity that one of `of`'s stands for, such as bytes
-  std::size_t runs = 1;  // needed to decide: a count that varies by chance has no interval in one run
+  std::string denominator_finding;
+  std::vector<ExtraCondition> extra_conditions;
+  double factor = 1;  // of a ratio: the denominator's units per unit of the numerator, such as bytes per item
+  std::size_t min_runs = 1;  // to decide: a count that varies by chance has no interval in one run
   std::string unit = "x";
-  bool memory = false;  // the claim is about memory: rows whose buffers fit a cache do not decide it
+  bool bandwidth_bound = false;  // a claim about memory: rows whose buffers fit a cache do not decide it
 };
 
 constexpr auto enum_names(Rule::Kind) {
@@ -90,10 +91,13 @@ constexpr auto enum_names(Rule::Kind) {
 
 // The sides of a rule, by their names in the file.
 inline constexpr std::array<std::pair<const char*, RowQuery Rule::*>, 4> rule_sides = {
-    {{"of", &Rule::of}, {"to", &Rule::to}, {"of_before", &Rule::of_before}, {"to_before", &Rule::to_before}}};
+    {{"of", &Rule::numerator},
+     {"to", &Rule::denominator},
+     {"of_before", &Rule::numerator_before},
+     {"to_before", &Rule::denominator_before}}};
 
 // Returns whether a side asks for rows of a native baseline, of any API unless one is named.
-bool has_natives(const Rule&, const std::string& api = {});
+bool needs_baselines(const Rule&, const std::string& api = {});
 
 struct PublishedValue {
   std::string device;
@@ -112,7 +116,7 @@ constexpr auto enum_names(Launched) { return std::array{"as published", "at its 
 struct Decision {
   Launched launched;
   Rule rule;
-  std::vector<Rule> given = {};  // at most one: the rule that must hold for the claim to say anything
+  std::vector<Rule> preconditions = {};  // at most one: a rule that must hold for the claim to say anything
 };
 
 struct Claim {
@@ -120,7 +124,7 @@ struct Claim {
   std::vector<PublishedValue> published;
   std::vector<Decision> decisions;  // none, or one per launch configuration, as published first
   std::string untestable;           // why there is none
-  std::string given;                // id of an earlier claim in the file that must hold
+  std::string precondition;         // id of an earlier claim in the file that must hold
   std::string fault;                // why the published evidence is void
   RowQuery known_incorrect;         // rows that show the fault
   std::string check;                // a command that shows it, where no row does

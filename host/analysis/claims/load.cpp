@@ -113,29 +113,29 @@ bool is_derived(const std::string& quantity) {
   });
 }
 
-// Checks that a gain's opponents are the same before and after.
-void check_each(const Rule& rule) {
+// Checks that a gain's competitors are the same before and after.
+void check_competitors(const Rule& rule) {
   if (rule.kind != Rule::Kind::gain) return;
-  for (const auto& axis : rule.each) {
+  for (const auto& axis : rule.competitor_axes) {
     const auto sorted = [&](const RowQuery& query) {
       Values values = query.values(axis);
       std::ranges::sort(values);
       return values;
     };
-    if (sorted(rule.to) != sorted(rule.to_before))
+    if (sorted(rule.denominator) != sorted(rule.denominator_before))
       fail(fmt::format("each {}: to and to_before have different ones, and a gain needs the same", axis));
   }
 }
 
 void read_bound(const json& object, Bound& out) {
   int bounds = 0;
-  for (const auto& [name, is] : {std::pair{"above", Bound::Is::above},
-                                 {"below", Bound::Is::below},
-                                 {"equal", Bound::Is::equal},
-                                 {"rising", Bound::Is::above},
-                                 {"falling", Bound::Is::below}}) {
+  for (const auto& [name, direction] : {std::pair{"above", Bound::Direction::above},
+                                        {"below", Bound::Direction::below},
+                                        {"equal", Bound::Direction::equal},
+                                        {"rising", Bound::Direction::above},
+                                        {"falling", Bound::Direction::below}}) {
     if (!object.contains(name)) continue;
-    out.is = is;
+    out.direction = direction;
     out.bound = number_at(object, name, 1);
     ++bounds;
   }
@@ -146,10 +146,10 @@ void read_bound(const json& object, Bound& out) {
 
 void read_sides(const json& object, Rule& out) {
   for (const auto& [name, side] : rule_sides) out.*side = query_from(object, name);
-  if (out.of.empty()) fail("decided_by needs 'of': the rows that decide");
+  if (out.numerator.empty()) fail("decided_by needs 'of': the rows that decide");
   for (const auto& [name, side] : rule_sides) {
-    const bool before = side == &Rule::of_before || side == &Rule::to_before;
-    const bool needed = out.kind == Rule::Kind::gain && side != &Rule::of;
+    const bool before = side == &Rule::numerator_before || side == &Rule::denominator_before;
+    const bool needed = out.kind == Rule::Kind::gain && side != &Rule::numerator;
     if (needed ? (out.*side).empty() : before && !(out.*side).empty())
       fail(fmt::format("{} is what a gain needs, and it alone", name));
   }
@@ -157,8 +157,8 @@ void read_sides(const json& object, Rule& out) {
 
 void read_quantities(const json& object, Rule& out) {
   out.quantity = text_at(object, "quantity", out.quantity);
-  out.quantity_to = text_at(object, "quantity_to", out.quantity);
-  for (const auto& quantity : {out.quantity, out.quantity_to}) {
+  out.denominator_quantity = text_at(object, "quantity_to", out.quantity);
+  for (const auto& quantity : {out.quantity, out.denominator_quantity}) {
     if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end() &&
         !is_derived(quantity))
       fail("no quantity '" + quantity + "'");
@@ -167,7 +167,7 @@ void read_quantities(const json& object, Rule& out) {
 
 void read_findings(const json& object, Rule& out) {
   out.findings = texts_at(object, "finding");
-  out.finding_to = text_at(object, "finding_to");
+  out.denominator_finding = text_at(object, "finding_to");
   if ((out.kind == Rule::Kind::finding) == out.findings.empty())
     fail("finding is what the number finding needs, and it alone");
   const auto also = object.find("also");
@@ -175,7 +175,7 @@ void read_findings(const json& object, Rule& out) {
   if (out.findings.empty()) fail("also names a finding, beside another");
   for (const auto& each : also->is_array() ? *also : json::array({*also})) {
     check_keys(each, {"finding", "above", "below", "equal", "margin"}, "also");
-    auto& condition = out.also.emplace_back();
+    auto& condition = out.extra_conditions.emplace_back();
     condition.margin = 0;
     read_bound(each, condition);
     condition.finding = text_at(each, "finding");
@@ -188,6 +188,11 @@ Rule::Kind kind_from(const json& object) {
   fail(fmt::format("number must be one of {}", fmt::join(enum_names(Rule::Kind{}), ", ")));
 }
 
+// Keys of the file and members of Rule: number is `kind`; of and to are `numerator` and `denominator`,
+// of_before and to_before what these improve on; quantity_to and finding_to are those of the denominator;
+// along is `varied_axes`, same `matched_axes`, each `competitor_axes`; also is `extra_conditions`; times is
+// `factor`, runs `min_runs`, memory `bandwidth_bound`; above, below, equal, rising and falling are
+// `direction` and `bound`. Of a Claim, given is `precondition`.
 Rule rule_from(const json& object) {
   check_keys(object,
              {"number", "of",      "to",      "of_before",  "to_before", "quantity", "quantity_to", "along",
@@ -200,22 +205,22 @@ Rule rule_from(const json& object) {
   read_sides(object, out);
   read_quantities(object, out);
   read_findings(object, out);
-  out.along = texts_at(object, "along");
+  out.varied_axes = texts_at(object, "along");
   const bool has_curve = out.kind != Kind::ratio && out.kind != Kind::gain && out.kind != Kind::finding;
-  if (has_curve && out.along.empty()) fail("this number needs 'along'");
-  out.same = texts_at(object, "same");
-  out.each = texts_at(object, "each");
-  check_each(out);
+  if (has_curve && out.varied_axes.empty()) fail("this number needs 'along'");
+  out.matched_axes = texts_at(object, "same");
+  out.competitor_axes = texts_at(object, "each");
+  check_competitors(out);
   if (const auto memory = object.find("memory"); memory != object.end()) {
     if (!memory->is_boolean()) fail("memory must be true or false");
-    out.memory = memory->get<bool>();
+    out.bandwidth_bound = memory->get<bool>();
   }
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
-  out.times = number_at(object, "times", out.times);
-  if (out.times <= 0) fail("times is positive");
+  out.factor = number_at(object, "times", out.factor);
+  if (out.factor <= 0) fail("times is positive");
   const double runs = number_at(object, "runs", 1);
   if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
-  out.runs = static_cast<std::size_t>(runs);
+  out.min_runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
   read_bound(object, out);
   return out;
@@ -281,7 +286,7 @@ Claim claim_from(const json& object) {
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
   }
   out.decisions = decisions_from(object, out.ours());
-  out.given = text_at(object, "given");
+  out.precondition = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");
   out.known_incorrect = query_from(object, "known_incorrect");
@@ -293,16 +298,16 @@ Claim claim_from(const json& object) {
   return out;
 }
 
-// Finds the rule of the claim that must hold first: the one of the same launch configuration if there are
-// two.
-void find_given(Claim& claim, const std::vector<Claim>& before) {
-  if (claim.given.empty()) return;
-  const auto other = std::ranges::find(before, claim.given, &Claim::id);
+// Finds the precondition, the rule of the claim that must hold first: the one of the same launch
+// configuration if there are two.
+void find_precondition(Claim& claim, const std::vector<Claim>& before) {
+  if (claim.precondition.empty()) return;
+  const auto other = std::ranges::find(before, claim.precondition, &Claim::id);
   if (other == before.end() || other->decisions.empty())
-    fail("given names a claim before it that rows decide, not " + claim.given);
+    fail("given names a claim before it that rows decide, not " + claim.precondition);
   for (auto& decision : claim.decisions) {
     const auto like = std::ranges::find(other->decisions, decision.launched, &Decision::launched);
-    decision.given = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
+    decision.preconditions = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
   }
 }
 
@@ -318,7 +323,7 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
       at = entry.is_object() ? entry.value("id", "") : "";
       Claim claim = claim_from(entry);
       if (std::ranges::find(out, claim.id, &Claim::id) != out.end()) fail("a second claim of this id");
-      find_given(claim, out);
+      find_precondition(claim, out);
       out.push_back(std::move(claim));
     }
   } catch (const json::exception& error) {

@@ -25,15 +25,16 @@ std::string unit_of(const Claim& claim) {
   return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
 }
 
-// Writes a verdict with its number. Several devices differ in the sizes chosen for them, so that these stand
-// beside the numbers; the place of a maximum is always part of it.
-std::string found_text(const Ruling& ruling, bool with_place) {
+// Writes a verdict with its estimate. Several devices differ in the sizes chosen for them, so that these
+// stand beside the estimates; where a maximum lies is always part of it.
+std::string found_text(const Ruling& ruling, bool with_configuration) {
   std::string text = painted(ruling.verdict);
-  if (ruling.number)
-    text += fmt::format(" {}", number_text(ruling.number->value, ruling.decision->rule.unit));
+  if (ruling.estimate)
+    text += fmt::format(" {}", number_text(ruling.estimate->value, ruling.decision->rule.unit));
   if (ruling.cached) text += " cached";
-  const bool is_most = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
-  if ((with_place || is_most) && !ruling.place.empty()) text += " at " + ruling.place;
+  const bool is_maximum = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
+  if ((with_configuration || is_maximum) && !ruling.configuration.empty())
+    text += " at " + ruling.configuration;
   return text;
 }
 
@@ -41,12 +42,12 @@ std::string asked_text(const Rule& rule) {
   const std::string margin = rule.margin == 0 ? "" : fmt::format(" ±{:.3g} %", 100 * rule.margin);
   const std::string bound = number_text(rule.bound, rule.unit);
   if (rule.kind == Rule::Kind::trend)
-    return (rule.is == Rule::Is::above ? "rising" : "falling") + (rule.bound == 1 ? "" : " to " + bound) +
-           margin;
-  switch (rule.is) {
-    case Rule::Is::above: return "> " + bound + margin;
-    case Rule::Is::below: return "< " + bound + margin;
-    case Rule::Is::equal: return bound + margin;
+    return (rule.direction == Rule::Direction::above ? "rising" : "falling") +
+           (rule.bound == 1 ? "" : " to " + bound) + margin;
+  switch (rule.direction) {
+    case Rule::Direction::above: return "> " + bound + margin;
+    case Rule::Direction::below: return "< " + bound + margin;
+    case Rule::Direction::equal: return bound + margin;
   }
   return "";
 }
@@ -124,7 +125,7 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
       cells.push_back(first.decision != nullptr ? asked_text(first.decision->rule) : "");
       std::vector<std::string> notes;
       for (const auto* ruling : all.front()[c]) {
-        if (ruling->number && !ruling->note.empty()) notes.push_back(ruling->note);
+        if (ruling->estimate && !ruling->note.empty()) notes.push_back(ruling->note);
       }
       cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
     }
@@ -145,7 +146,7 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
       if (!belongs(ruling)) continue;
       ++counts[ruling.verdict];
       ++all;
-      cached += ruling.cached && ruling.number ? 1 : 0;
+      cached += ruling.cached && ruling.estimate ? 1 : 0;
     }
     std::vector<std::string> parts;
     for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
@@ -199,7 +200,7 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
 // Adds each reason for which there is no verdict once, with its claims and the run that would decide them.
 void add_untested(const DeviceRulings& device, Report& out) {
   struct Reason {
-    std::string note, more;
+    std::string note, extra_options;
     std::vector<std::string> ids;
   };
   std::vector<Reason> reasons;
@@ -207,15 +208,16 @@ void add_untested(const DeviceRulings& device, Report& out) {
     if (ruling.verdict != Verdict::not_measured && ruling.verdict != Verdict::undecided &&
         ruling.verdict != Verdict::not_testable)
       continue;
-    auto reason = std::ranges::find_if(
-        reasons, [&](const Reason& r) { return r.note == ruling.note && r.more == ruling.more; });
-    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.more, {}});
+    auto reason = std::ranges::find_if(reasons, [&](const Reason& r) {
+      return r.note == ruling.note && r.extra_options == ruling.extra_options;
+    });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.extra_options, {}});
     if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
       reason->ids.push_back(ruling.claim->id);
   }
   // Claims that only wait for a run come last.
   const auto waits = [](const Reason& r) {
-    return r.note == no_rows || (r.note == in_cache && !r.more.empty());
+    return r.note == no_rows || (r.note == in_cache && !r.extra_options.empty());
   };
   std::stable_partition(reasons.begin(), reasons.end(), std::not_fn(waits));
   for (const auto& reason : reasons) {
@@ -223,28 +225,28 @@ void add_untested(const DeviceRulings& device, Report& out) {
       out.line();
       out.line(paint("no verdict on " + device.device, Style::bold));
     }
-    const bool at_its_end = reason.note == in_cache && reason.more.empty();
+    const bool at_its_end = reason.note == in_cache && reason.extra_options.empty();
     out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
                          reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
     if (waits(reason))
       out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
-                              fmt::join(reason.ids, ","), reason.more));
+                              fmt::join(reason.ids, ","), reason.extra_options));
   }
 }
 
-// Adds what verdicts had to do without, which the table of several devices has no room for.
-void add_without(const DeviceRulings& device, Report& out) {
+// Adds the cases that verdicts leave out, which the table of several devices has no room for.
+void add_left_out(const DeviceRulings& device, Report& out) {
   std::map<std::string, std::vector<std::string>> claims;  // by what is left out
   for (const auto& ruling : device.rulings) {
-    if (ruling.without.empty()) continue;
-    auto& ids = claims[ruling.without];
+    if (ruling.left_out.empty()) continue;
+    auto& ids = claims[ruling.left_out];
     if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
   }
   if (claims.empty()) return;
   out.line();
   out.line(paint("decided by what is left on " + device.device, Style::bold));
-  for (const auto& [without, ids] : claims)
-    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), without));
+  for (const auto& [left_out, ids] : claims)
+    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), left_out));
 }
 
 void add_cases(const DeviceRulings& device, Report& out) {
@@ -252,7 +254,7 @@ void add_cases(const DeviceRulings& device, Report& out) {
   out.line(paint("rows of " + device.device, Style::bold));
   for (const auto& ruling : device.rulings) {
     if (ruling.cases.empty()) continue;
-    const auto& [value, low, high] = *ruling.number;
+    const auto& [value, low, high] = *ruling.estimate;
     out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->launched),
                          figure_text(value, low, high, ruling.decision->rule.unit),
                          ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
@@ -278,14 +280,16 @@ void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
-      const auto number = [&](double Figure::*member) { return r.number ? Cell(*r.number.*member) : Cell(); };
+      const auto cell_of = [&](double Estimate::*member) {
+        return r.estimate ? Cell(*r.estimate.*member) : Cell();
+      };
       out.row({device.name,
                claim.id,
                r.decision != nullptr ? Cell(text_of(r.decision->launched)) : Cell(),
                text_of(r.verdict),
-               number(&Figure::value),
-               number(&Figure::low),
-               number(&Figure::high),
+               cell_of(&Estimate::value),
+               cell_of(&Estimate::low),
+               cell_of(&Estimate::high),
                unit_of(claim),
                r.decision != nullptr ? Cell(asked_text(r.decision->rule)) : Cell(),
                r.note,
@@ -320,7 +324,7 @@ Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
   add_faults(devices, out);
   for (const auto& device : devices) {
     add_untested(device, out);
-    add_without(device, out);
+    add_left_out(device, out);
     if (with_cases) add_cases(device, out);
   }
   add_rows(devices, out);

@@ -13,7 +13,7 @@ namespace {
 
 // ---- Values of rows --------------------------------------------------------------------------------------
 
-Number rate_of(const RunTime& run, const std::string& quantity) {
+std::optional<double> rate_of(const RunTime& run, const std::string& quantity) {
   if (quantity == "gb_per_s") return run.gb_per_s;
   if (quantity == "gflop_per_s") return run.gflop_per_s;
   if (quantity == "gitems_per_s") return run.gitems_per_s;
@@ -21,20 +21,21 @@ Number rate_of(const RunTime& run, const std::string& quantity) {
 }
 
 // Returns a quantity that does not depend on the time.
-Number counted_of(const Timed& timed, const std::string& quantity, Resample draw) {
-  if (quantity == "value") return draw.counted(timed);
+std::optional<double> time_independent_quantity(const Timed& timed, const std::string& quantity,
+                                                Resample sample) {
+  if (quantity == "value") return sample.counted(timed);
   const Value* cell = timed.at != nullptr ? timed.at->cell(quantity) : nullptr;
-  return cell != nullptr && !is_word(*cell) ? Number(number_in(*cell)) : Number();
+  return cell != nullptr && !is_word(*cell) ? std::optional(number_in(*cell)) : std::nullopt;
 }
 
 // Returns seconds, a rate that is higher when they are fewer, or a count.
-Number value_at(const Timed& timed, const std::string& quantity, Resample draw) {
-  const double seconds = draw[timed.index];
+std::optional<double> value_at(const Timed& timed, const std::string& quantity, Resample sample) {
+  const double seconds = sample[timed.index];
   if (quantity == "time") return seconds;
-  if (quantity == "fraction_of_peak") return draw.fraction_of_peak(timed);
-  const Number rate = rate_of(*timed.any, quantity);
-  if (!rate) return counted_of(timed, quantity, draw);
-  return *rate * timed.any->time_s / seconds;
+  if (quantity == "fraction_of_peak") return sample.fraction_of_peak(timed);
+  const std::optional<double> rate = rate_of(*timed.representative, quantity);
+  if (!rate) return time_independent_quantity(timed, quantity, sample);
+  return *rate * timed.representative->time_s / seconds;
 }
 
 bool depends_on_time(const std::string& quantity) {
@@ -44,13 +45,16 @@ bool depends_on_time(const std::string& quantity) {
 
 using UsedRows = std::set<const Timed*>;
 
-// Returns the least time, or the highest of any other quantity, and adds its row to `used`.
-Number best(const RowSelection& rows, const std::string& quantity, Resample draw, UsedRows* used) {
-  Number out;
+// Returns the least time, or the highest value of any other quantity, and adds its row to `used`.
+std::optional<double> best(const RowSelection& rows, const std::string& quantity, Resample sample,
+                           UsedRows* used) {
+  std::optional<double> out;
   const Timed* from = nullptr;
   for (const auto* timed : rows) {
-    const auto value = value_at(*timed, quantity, draw);
-    if (!value || (out && (quantity == "time") != (*value < *out))) continue;
+    const auto value = value_at(*timed, quantity, sample);
+    if (!value) continue;
+    const bool is_better = !out || (quantity == "time" ? *value < *out : *value >= *out);
+    if (!is_better) continue;
     out = value;
     from = timed;
   }
@@ -58,183 +62,197 @@ Number best(const RowSelection& rows, const std::string& quantity, Resample draw
   return out;
 }
 
-// ---- Numbers of each kind --------------------------------------------------------------------------------
+// ---- Point estimates of each kind ------------------------------------------------------------------------
 
-using ByPlace = std::map<double, RowSelection>;  // by place along the axes
+using RowsByCoordinate = std::map<double, RowSelection>;
 
-// The rows of both sides and, of the kinds that need it, their division by the axes in `along`: made once,
-// not for every draw.
-struct Divided {
-  // The rows at one combination of these axes.
-  struct There {
-    Cells where;
-    RowSelection of, to;
+// The rows of each side and, for the kinds that need it, their division by the varied axes: made once, not
+// for every sample.
+struct DividedRows {
+  // The rows at one combination of the varied axes.
+  struct Combination {
+    AxisValues axis_values;
+    RowSelection numerator, denominator;
   };
 
-  RowSelection of, to, of_before, to_before;
-  std::vector<There> combinations;  // of a spread or the most
-  ByPlace of_at, to_at;             // of a trend or step
+  RowSelection numerator, denominator, numerator_before, denominator_before;
+  std::vector<Combination> combinations;                                // of a spread or the most
+  RowsByCoordinate numerator_by_coordinate, denominator_by_coordinate;  // of a trend or step
 };
 
-// Returns a number's own value, and the position of a word in the query.
-double place_along(const Timed& timed, const Values& named, const std::string& axis) {
-  const Value cell = value_in(timed, axis);
-  if (!is_word(cell)) return number_in(cell);
-  return 1 + static_cast<double>(std::ranges::find(named, cell) - named.begin());
+// Returns the number that an axis has in a row, or the position of its word among those of the query.
+double axis_coordinate(const Timed& timed, const Values& words, const std::string& axis) {
+  const Value value = value_in(timed, axis);
+  if (!is_word(value)) return number_in(value);
+  return 1 + static_cast<double>(std::ranges::find(words, value) - words.begin());
 }
 
-ByPlace by_place(const RowSelection& rows, const RowQuery& query, const std::vector<std::string>& along) {
-  std::vector<Values> named;
-  for (const auto& axis : along) named.push_back(query.values(axis));
-  ByPlace out;
+// Divides rows by the product of their coordinates on the axes.
+RowsByCoordinate by_coordinate(const RowSelection& rows, const RowQuery& query,
+                               const std::vector<std::string>& axes) {
+  std::vector<Values> words;
+  for (const auto& axis : axes) words.push_back(query.values(axis));
+  RowsByCoordinate out;
   for (const auto* timed : rows) {
-    double place = 1;
-    for (std::size_t a = 0; a < along.size(); ++a) place *= place_along(*timed, named[a], along[a]);
-    out[place].push_back(timed);
+    double coordinate = 1;
+    for (std::size_t a = 0; a < axes.size(); ++a) coordinate *= axis_coordinate(*timed, words[a], axes[a]);
+    out[coordinate].push_back(timed);
   }
   return out;
 }
 
-Divided divided(const Rule& rule, const Sides& sides) {
-  Divided out{sides.of, sides.to, sides.of_before, sides.to_before, {}, {}, {}};
+DividedRows divide_rows(const Rule& rule, const Sides& sides) {
+  DividedRows out{
+      sides.numerator, sides.denominator, sides.numerator_before, sides.denominator_before, {}, {}, {}};
   if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
-    const RowsByCells of(sides.of, rule.along), to(sides.to, rule.along);
-    for (const auto& cells : of.different()) out.combinations.push_back({cells, of.at(cells), to.at(cells)});
+    const RowsByAxisValues numerator(sides.numerator, rule.varied_axes),
+        denominator(sides.denominator, rule.varied_axes);
+    for (const auto& key : numerator.distinct_keys())
+      out.combinations.push_back({key, numerator.at(key), denominator.at(key)});
   } else if (rule.kind == Rule::Kind::trend || rule.kind == Rule::Kind::step) {
-    out.of_at = by_place(sides.of, rule.of, rule.along);
-    out.to_at = by_place(sides.to, rule.to, rule.along);
+    out.numerator_by_coordinate = by_coordinate(sides.numerator, rule.numerator, rule.varied_axes);
+    out.denominator_by_coordinate = by_coordinate(sides.denominator, rule.denominator, rule.varied_axes);
   }
   return out;
 }
 
-Number ratio(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const auto of = best(rows.of, rule.quantity, draw, used);
-  if (!of || rule.to.empty()) return of;
-  const auto to = best(rows.to, rule.quantity_to, draw, used);
-  if (!to) return {};
-  return rule.times * *of / *to;
+std::optional<double> ratio(const Rule& rule, const DividedRows& rows, Resample sample, UsedRows* used) {
+  const auto numerator = best(rows.numerator, rule.quantity, sample, used);
+  if (!numerator || rule.denominator.empty()) return numerator;
+  const auto denominator = best(rows.denominator, rule.denominator_quantity, sample, used);
+  if (!denominator) return {};
+  return rule.factor * *numerator / *denominator;
 }
 
-Number gain(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const auto rate = [&](const RowSelection& side) -> Number {
-    const auto value = best(side, rule.quantity, draw, used);
+// Returns the speed-up of the numerator over what it improves on, over that of the denominator.
+std::optional<double> ratio_of_ratios(const Rule& rule, const DividedRows& rows, Resample sample,
+                                      UsedRows* used) {
+  const auto rate = [&](const RowSelection& side) -> std::optional<double> {
+    const auto value = best(side, rule.quantity, sample, used);
     return value && rule.quantity == "time" ? 1 / *value : value;
   };
-  const auto of = rate(rows.of), to = rate(rows.to), of_before = rate(rows.of_before),
-             to_before = rate(rows.to_before);
-  if (!of || !to || !of_before || !to_before) return {};
-  return *of / *of_before / (*to / *to_before);
+  const auto numerator = rate(rows.numerator), denominator = rate(rows.denominator),
+             numerator_before = rate(rows.numerator_before),
+             denominator_before = rate(rows.denominator_before);
+  if (!numerator || !denominator || !numerator_before || !denominator_before) return {};
+  return *numerator / *numerator_before / (*denominator / *denominator_before);
 }
 
-// The best at one combination of the axes in `along`.
-struct BestThere {
+// Returns the best of the numerator at one combination, over the best of the denominator.
+std::optional<double> best_at(const DividedRows::Combination& combination, const Rule& rule, Resample sample,
+                              UsedRows* used) {
+  const auto numerator = best(combination.numerator, rule.quantity, sample, used);
+  if (!numerator || rule.denominator.empty()) return numerator;
+  const auto denominator = best(combination.denominator, rule.denominator_quantity, sample, used);
+  return denominator ? std::optional(*numerator / *denominator) : std::nullopt;
+}
+
+struct BestAtCombination {
   double value;
-  const Divided::There* there;
+  const DividedRows::Combination* combination;
 };
 
-// Returns the best of `of` at one combination, over the best of `to`.
-Number best_there(const Rule& rule, const Divided::There& there, Resample draw, UsedRows* used) {
-  const auto value = best(there.of, rule.quantity, draw, used);
-  if (!value || rule.to.empty()) return value;
-  const auto other = best(there.to, rule.quantity_to, draw, used);
-  return other ? Number(*value / *other) : Number();
-}
-
-std::vector<BestThere> bests_along(const Rule& rule, const Divided& rows, Resample draw) {
-  std::vector<BestThere> out;
-  for (const auto& there : rows.combinations) {
-    if (const auto value = best_there(rule, there, draw, nullptr)) out.push_back({*value, &there});
+// Returns the best at each combination of the varied axes.
+std::vector<BestAtCombination> bests_along(const Rule& rule, const DividedRows& rows, Resample sample) {
+  std::vector<BestAtCombination> out;
+  for (const auto& combination : rows.combinations) {
+    if (const auto value = best_at(combination, rule, sample, nullptr)) out.push_back({*value, &combination});
   }
   return out;
 }
 
-Number spread(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const auto all = bests_along(rule, rows, draw);
-  if (all.size() < 2) return {};
+std::optional<double> max_over_min(const Rule& rule, const DividedRows& rows, Resample sample,
+                                   UsedRows* used) {
+  const auto bests = bests_along(rule, rows, sample);
+  if (bests.size() < 2) return {};
   if (used != nullptr) {
-    for (const auto& each : all) best_there(rule, *each.there, draw, used);
+    for (const auto& each : bests) best_at(*each.combination, rule, sample, used);
   }
-  const auto [least, most] = std::ranges::minmax_element(all, {}, &BestThere::value);
-  return most->value / least->value;
+  const auto [min, max] = std::ranges::minmax_element(bests, {}, &BestAtCombination::value);
+  return max->value / min->value;
 }
 
-std::optional<BestThere> largest_along(const Rule& rule, const Divided& rows, Resample draw) {
-  const auto all = bests_along(rule, rows, draw);
-  if (all.empty()) return {};
-  return *std::ranges::max_element(all, {}, &BestThere::value);
+std::optional<BestAtCombination> largest_along(const Rule& rule, const DividedRows& rows, Resample sample) {
+  const auto bests = bests_along(rule, rows, sample);
+  if (bests.empty()) return {};
+  return *std::ranges::max_element(bests, {}, &BestAtCombination::value);
 }
 
-Number most(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const auto largest = largest_along(rule, rows, draw);
+std::optional<double> max_along(const Rule& rule, const DividedRows& rows, Resample sample, UsedRows* used) {
+  const auto largest = largest_along(rule, rows, sample);
   if (!largest) return {};
-  if (used != nullptr) best_there(rule, *largest->there, draw, used);
+  if (used != nullptr) best_at(*largest->combination, rule, sample, used);
   return largest->value;
 }
 
-using Series = std::vector<std::pair<double, double>>;  // place along the axes and best value there, by place
+using Series = std::vector<std::pair<double, double>>;  // coordinate and best value there, by coordinate
 
-Series series_of(const ByPlace& rows, const std::string& quantity, Resample draw, UsedRows* used) {
+Series series_of(const RowsByCoordinate& rows, const std::string& quantity, Resample sample, UsedRows* used) {
   Series out;
-  for (const auto& [place, here] : rows) {
-    if (const auto value = best(here, quantity, draw, used)) out.emplace_back(place, *value);
+  for (const auto& [coordinate, rows_there] : rows) {
+    if (const auto value = best(rows_there, quantity, sample, used)) out.emplace_back(coordinate, *value);
   }
   return out;
 }
 
-// Returns the series of `of`, over that of `to` at the places that both have.
-Series series_of(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const Series of = series_of(rows.of_at, rule.quantity, draw, used);
-  if (rule.to.empty()) return of;
-  const Series to = series_of(rows.to_at, rule.quantity_to, draw, used);
+// Returns the series of the numerator, over that of the denominator at the coordinates that both have.
+Series series_of(const Rule& rule, const DividedRows& rows, Resample sample, UsedRows* used) {
+  const Series numerator = series_of(rows.numerator_by_coordinate, rule.quantity, sample, used);
+  if (rule.denominator.empty()) return numerator;
+  const Series denominator =
+      series_of(rows.denominator_by_coordinate, rule.denominator_quantity, sample, used);
   Series out;
-  for (const auto& [place, value] : of) {
-    const auto it = std::ranges::find(to, place, &Series::value_type::first);
-    if (it != to.end()) out.emplace_back(place, value / it->second);
+  for (const auto& [coordinate, value] : numerator) {
+    const auto it = std::ranges::find(denominator, coordinate, &Series::value_type::first);
+    if (it != denominator.end()) out.emplace_back(coordinate, value / it->second);
   }
   return out;
 }
 
-// Returns how many places a series needs: all that the rule names for steps, as each is claimed to be one;
+// Returns how many points a series needs: all that the rule names for steps, as each is claimed to be one;
 // three for a trend, or fewer if the rule names fewer.
-std::size_t places_needed(const Rule& rule) {
-  const std::size_t named = rule.of.values(rule.along.front()).size();
+std::size_t points_needed(const Rule& rule) {
+  const std::size_t named = rule.numerator.values(rule.varied_axes.front()).size();
   if (named == 0) return 3;
   return rule.kind == Rule::Kind::step ? named : std::min<std::size_t>(3, named);
 }
 
 // Returns the step that goes most against the direction, as a factor in that direction: below 1 it turns
 // back.
-double worst_step(const Series& points, bool rising) {
+double worst_step_factor(const Series& points, bool rising) {
   double worst = HUGE_VAL;
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    const double step = points[i + 1].second / points[i].second;
-    worst = std::min(worst, rising ? step : 1 / step);
+    const double factor = points[i + 1].second / points[i].second;
+    worst = std::min(worst, rising ? factor : 1 / factor);
   }
   return worst;
 }
 
-Number trend(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const Series points = series_of(rule, rows, draw, used);
-  if (points.size() < places_needed(rule)) return {};
+std::optional<double> last_over_first(const Rule& rule, const DividedRows& rows, Resample sample,
+                                      UsedRows* used) {
+  const Series points = series_of(rule, rows, sample, used);
+  if (points.size() < points_needed(rule)) return {};
   return points.back().second / points.front().second;
 }
 
-Number step(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
-  const Series points = series_of(rule, rows, draw, used);
-  if (points.size() < places_needed(rule)) return {};
-  const bool rising = rule.is != Bound::Is::below;
-  const double worst = worst_step(points, rising);
-  return rising ? worst : 1 / worst;
+std::optional<double> worst_step(const Rule& rule, const DividedRows& rows, Resample sample, UsedRows* used) {
+  const Series points = series_of(rule, rows, sample, used);
+  if (points.size() < points_needed(rule)) return {};
+  const bool rising = rule.direction != Bound::Direction::below;
+  const double factor = worst_step_factor(points, rising);
+  return rising ? factor : 1 / factor;
 }
 
-Number value_of(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+// Returns what the rule compares by the times of one sample, and adds the rows it follows from to `used`.
+std::optional<double> point_estimate(const Rule& rule, const DividedRows& rows, Resample sample,
+                                     UsedRows* used) {
   switch (rule.kind) {
-    case Rule::Kind::ratio: return ratio(rule, rows, draw, used);
-    case Rule::Kind::gain: return gain(rule, rows, draw, used);
-    case Rule::Kind::spread: return spread(rule, rows, draw, used);
-    case Rule::Kind::most: return most(rule, rows, draw, used);
-    case Rule::Kind::trend: return trend(rule, rows, draw, used);
-    case Rule::Kind::step: return step(rule, rows, draw, used);
+    case Rule::Kind::ratio: return ratio(rule, rows, sample, used);
+    case Rule::Kind::gain: return ratio_of_ratios(rule, rows, sample, used);
+    case Rule::Kind::spread: return max_over_min(rule, rows, sample, used);
+    case Rule::Kind::most: return max_along(rule, rows, sample, used);
+    case Rule::Kind::trend: return last_over_first(rule, rows, sample, used);
+    case Rule::Kind::step: return worst_step(rule, rows, sample, used);
     case Rule::Kind::finding: break;
   }
   return {};
@@ -242,118 +260,126 @@ Number value_of(const Rule& rule, const Divided& rows, Resample draw, UsedRows* 
 
 // ---- Selection bias --------------------------------------------------------------------------------------
 
-// Returns the values among which a number is an extreme; none for kinds without one.
-std::vector<double> candidates_of(const Rule& rule, const Divided& rows, Resample draw) {
+// Returns the values among which the estimate is an extreme; none for kinds without one.
+std::vector<double> candidates_of(const Rule& rule, const DividedRows& rows, Resample sample) {
   std::vector<double> out;
   if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
-    for (const auto& each : bests_along(rule, rows, draw)) out.push_back(each.value);
+    for (const auto& each : bests_along(rule, rows, sample)) out.push_back(each.value);
   } else if (rule.kind == Rule::Kind::step) {
-    const Series points = series_of(rule, rows, draw, nullptr);
+    const Series points = series_of(rule, rows, sample, nullptr);
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
       out.push_back(points[i + 1].second / points[i].second);
   }
   return out;
 }
 
-// Returns the factor by which noise alone moves an extreme of several values outwards, at least 1. A draw
-// differs from what was measured as that differs from the truth, so the extreme of their ratios is what noise
-// makes of equal values (the bootstrap under the hypothesis that all are equal).
+// Returns the factor, at least 1, by which noise alone makes an extreme of several values more extreme.
+// Bootstrap: resampled/measured behaves like measured/true. If all true values were equal, the extreme of
+// these ratios is the bias that choosing an extreme adds.
 double bias_of_extreme(const Rule& rule, const std::vector<double>& measured,
-                       const std::vector<double>& drawn) {
-  double least = 1, most = 1;
-  for (std::size_t i = 0; i < std::min(measured.size(), drawn.size()); ++i) {
-    least = std::min(least, drawn[i] / measured[i]);
-    most = std::max(most, drawn[i] / measured[i]);
+                       const std::vector<double>& resampled) {
+  double min = 1, max = 1;
+  for (std::size_t i = 0; i < std::min(measured.size(), resampled.size()); ++i) {
+    min = std::min(min, resampled[i] / measured[i]);
+    max = std::max(max, resampled[i] / measured[i]);
   }
-  if (rule.kind == Rule::Kind::spread) return most / least;
-  return rule.kind == Rule::Kind::most || rule.is == Bound::Is::below ? most : 1 / least;
+  if (rule.kind == Rule::Kind::spread) return max / min;
+  return rule.kind == Rule::Kind::most || rule.direction == Bound::Direction::below ? max : 1 / min;
 }
 
-// Returns the factor by which a draw moves the fastest of some launches, among those that noise cannot tell
-// from the fastest as measured.
+// Returns the bias that choosing the fastest of several launches adds to its time, as a factor: the least
+// resampled/measured of the launches that may be the fastest. A launch cannot be if it is slower than the
+// fastest by more than the ratios of all launches differ.
 double bias_of_fastest(const RowSelection& rows, const std::string& quantity, Resample measured,
-                       Resample drawn) {
+                       Resample sample) {
   struct Launch {
-    double slow, moved;
+    double seconds, change;  // as measured, or in proportion to it; resampled/measured
   };
   std::vector<Launch> launches;
   for (const auto* timed : rows) {
-    const auto before = value_at(*timed, quantity, measured), now = value_at(*timed, quantity, drawn);
+    const auto before = value_at(*timed, quantity, measured), now = value_at(*timed, quantity, sample);
     if (!before || !now) continue;
     launches.push_back(quantity == "time" ? Launch{*before, *now / *before}
                                           : Launch{1 / *before, *before / *now});
   }
   if (launches.empty()) return 1;
-  const double fastest = std::ranges::min(launches, {}, &Launch::slow).slow;
-  const auto [least, most] = std::ranges::minmax(launches, {}, &Launch::moved);
+  const double fastest = std::ranges::min(launches, {}, &Launch::seconds).seconds;
+  const auto [min, max] = std::ranges::minmax(launches, {}, &Launch::change);
+  const double indistinguishable = fastest * (max.change / min.change);
   double out = HUGE_VAL;
   for (const auto& launch : launches) {
-    if (launch.slow <= fastest * (most.moved / least.moved)) out = std::min(out, launch.moved);
+    if (launch.seconds <= indistinguishable) out = std::min(out, launch.change);
   }
   return out;
 }
 
-// Returns the same for the ratio of both sides' fastest: the fastest of many is fast by chance, too, and of
-// more by more.
-double bias_of_ratio(const Rule& rule, const Divided& rows, Resample measured, Resample drawn) {
-  const double slower = bias_of_fastest(rows.of, rule.quantity, measured, drawn) /
-                        bias_of_fastest(rows.to, rule.quantity_to, measured, drawn);
+// Returns the bias of a ratio of the fastest of two rows. The side with more launches has the larger bias,
+// as more of them may be fast by chance.
+double bias_of_ratio(const Rule& rule, const DividedRows& rows, Resample measured, Resample sample) {
+  const double slower = bias_of_fastest(rows.numerator, rule.quantity, measured, sample) /
+                        bias_of_fastest(rows.denominator, rule.denominator_quantity, measured, sample);
   return rule.quantity == "time" ? slower : 1 / slower;
 }
 
-// Widens an interval by selection bias: the largest of several values is no larger than it seems, the least
-// no smaller.
-Figure with_selection_bias(const Rule& rule, const Divided& rows, const DeviceRows& device, Figure number) {
+// Widens an interval by selection bias: a measured maximum tends to lie above the true one, and a measured
+// minimum below it, as noise decides which value is chosen. Only the end on the side of the true value moves
+// for an extreme; both ends move for a ratio, of which either side may be chosen.
+Estimate with_selection_bias(const Rule& rule, const DividedRows& rows, const DeviceRows& device,
+                             Estimate extreme) {
   if (const auto measured = candidates_of(rule, rows, device.measured()); !measured.empty()) {
-    const double bias = estimate(device, [&](Resample draw) -> Number {
-                          return bias_of_extreme(rule, measured, candidates_of(rule, rows, draw));
+    const double bias = estimate(device, [&](Resample sample) -> std::optional<double> {
+                          return bias_of_extreme(rule, measured, candidates_of(rule, rows, sample));
                         })->high;
-    if (rule.kind == Rule::Kind::step && rule.is != Bound::Is::below) {
-      number.high = std::max(number.high, number.value * bias);
+    if (rule.kind == Rule::Kind::step && rule.direction != Bound::Direction::below) {
+      extreme.high = std::max(extreme.high, extreme.value * bias);
     } else {
-      number.low = std::min(number.low, number.value / bias);
+      extreme.low = std::min(extreme.low, extreme.value / bias);
     }
   }
-  const bool chooses = rows.of.size() > 1 || rows.to.size() > 1;
+  const bool chooses = rows.numerator.size() > 1 || rows.denominator.size() > 1;
   if (rule.kind == Rule::Kind::ratio && chooses && depends_on_time(rule.quantity) &&
-      depends_on_time(rule.quantity_to)) {
-    const auto bias = estimate(
-        device, [&](Resample draw) -> Number { return bias_of_ratio(rule, rows, device.measured(), draw); });
-    number.low = std::min(number.low, number.value / bias->high);
-    number.high = std::max(number.high, number.value / bias->low);
+      depends_on_time(rule.denominator_quantity)) {
+    const auto bias = estimate(device, [&](Resample sample) -> std::optional<double> {
+      return bias_of_ratio(rule, rows, device.measured(), sample);
+    });
+    extreme.low = std::min(extreme.low, extreme.value / bias->high);
+    extreme.high = std::max(extreme.high, extreme.value / bias->low);
   }
-  return number;
+  return extreme;
 }
 
 // Writes a series relative to its first value: "1, 1.38, 2.04".
 std::string series_text(const Series& points) {
   std::vector<std::string> values;
-  for (const auto& [place, value] : points)
+  for (const auto& [coordinate, value] : points)
     values.push_back(fmt::format("{:.3g}", value / points.front().second));
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
 // Returns the condition that no step of a trend turns back by more than the margin.
-Condition monotonic(const Rule& rule, const Divided& rows, const DeviceRows& device) {
-  const auto step = estimate(device, [&](Resample draw) -> Number {
-    return worst_step(series_of(rule, rows, draw, nullptr), rule.is == Bound::Is::above);
+Condition monotonicity_condition(const Rule& rule, const DividedRows& rows, const DeviceRows& device) {
+  const auto worst = estimate(device, [&](Resample sample) -> std::optional<double> {
+    return worst_step_factor(series_of(rule, rows, sample, nullptr),
+                             rule.direction == Bound::Direction::above);
   });
-  return {*step, {Bound::Is::above, 1 / (1 + rule.margin), 0}};
+  return {*worst, {Bound::Direction::above, 1 / (1 + rule.margin), 0}};
 }
 
 }  // namespace
 
-std::optional<RuleNumber> number_of(const Rule& rule, const Sides& sides, const DeviceRows& device) {
-  if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
-  const Divided rows = divided(rule, sides);
-  RuleNumber out;
-  if (!value_of(rule, rows, device.measured(), &out.used)) return {};
-  const auto sampled = estimate(device, [&](Resample draw) { return value_of(rule, rows, draw, nullptr); });
-  out.number = with_selection_bias(rule, rows, device, *sampled);
-  if (rule.kind == Rule::Kind::trend) out.conditions.push_back(monotonic(rule, rows, device));
+std::optional<RuleEstimate> estimate_rule(const Rule& rule, const Sides& sides, const DeviceRows& device) {
+  if (sides.numerator.empty() || (!rule.denominator.empty() && sides.denominator.empty())) return {};
+  const DividedRows rows = divide_rows(rule, sides);
+  RuleEstimate out;
+  if (!point_estimate(rule, rows, device.measured(), &out.used)) return {};
+  const auto unwidened =
+      estimate(device, [&](Resample sample) { return point_estimate(rule, rows, sample, nullptr); });
+  out.estimate = with_selection_bias(rule, rows, device, *unwidened);
+  if (rule.kind == Rule::Kind::trend) out.conditions.push_back(monotonicity_condition(rule, rows, device));
   if (rule.kind == Rule::Kind::trend || rule.kind == Rule::Kind::step)
     out.note = series_text(series_of(rule, rows, device.measured(), nullptr));
-  if (rule.kind == Rule::Kind::most) out.where = largest_along(rule, rows, device.measured())->there->where;
+  if (rule.kind == Rule::Kind::most)
+    out.varied_values = largest_along(rule, rows, device.measured())->combination->axis_values;
   return out;
 }
 
@@ -361,51 +387,55 @@ std::optional<RuleNumber> number_of(const Rule& rule, const Sides& sides, const 
 
 namespace {
 
-// Returns a finding's value, or the end of its interval, over the value of another.
-Number value_of(const Conclusions& conclusions, const std::string& finding, const std::string& over,
-                std::optional<double> Finding::*end, Resample draw) {
-  const Finding* of = conclusions.find(finding, draw);
-  if (of == nullptr || !of->value) return {};
-  const double value = (of->*end).value_or(*of->value);
-  if (over.empty()) return value;
-  const Finding* to = conclusions.find(over, draw);
-  if (to == nullptr || !to->value) return {};
-  return value / *to->value;
+// Returns a finding's value or an end of its interval, over the value of another finding if one is named.
+std::optional<double> finding_value(const Conclusions& conclusions, const std::string& finding,
+                                    const std::string& denominator, std::optional<double> Finding::*member,
+                                    Resample sample) {
+  const Finding* numerator = conclusions.find(finding, sample);
+  if (numerator == nullptr || !numerator->value) return {};
+  const double value = (numerator->*member).value_or(*numerator->value);
+  if (denominator.empty()) return value;
+  const Finding* over = conclusions.find(denominator, sample);
+  if (over == nullptr || !over->value) return {};
+  return value / *over->value;
 }
 
 // Estimates a finding. Its own interval says what is unknown besides the times of the rows, such as a curve
-// between two places: its ends are drawn like the value, and widen the number's interval.
-std::optional<Figure> estimate_finding(const Conclusions& conclusions, const std::string& finding,
-                                       const std::string& over, const DeviceRows& device) {
-  const auto drawn = [&](std::optional<double> Finding::*end) {
-    return estimate(device, [&](Resample draw) { return value_of(conclusions, finding, over, end, draw); });
+// between two measured points: both ends are resampled as the value is, and widen the estimate's interval.
+std::optional<Estimate> estimate_finding(const Conclusions& conclusions, const std::string& finding,
+                                         const std::string& denominator, const DeviceRows& device) {
+  const auto estimate_of = [&](std::optional<double> Finding::*member) {
+    return estimate(device, [&](Resample sample) {
+      return finding_value(conclusions, finding, denominator, member, sample);
+    });
   };
-  auto number = drawn(&Finding::value);
-  if (!number) return {};
-  number->low = std::min(number->low, drawn(&Finding::low)->low);
-  number->high = std::max(number->high, drawn(&Finding::high)->high);
-  return number;
+  auto out = estimate_of(&Finding::value);
+  if (!out) return {};
+  out->low = std::min(out->low, estimate_of(&Finding::low)->low);
+  out->high = std::max(out->high, estimate_of(&Finding::high)->high);
+  return out;
 }
 
 }  // namespace
 
-std::optional<RuleNumber> number_of(const Rule& rule, const std::string& finding,
-                                    const Conclusions& conclusions, const RowSelection& rows,
-                                    const DeviceRows& device) {
+std::optional<RuleEstimate> estimate_finding_rule(const Rule& rule, const std::string& finding,
+                                                  const Conclusions& conclusions, const RowSelection& rows,
+                                                  const DeviceRows& device) {
   const Finding* measured = conclusions.find(finding, device.measured());
   if (measured == nullptr) return {};
-  RuleNumber out{.number = {}, .conditions = {}, .note = measured->text, .used = {rows.begin(), rows.end()}};
+  RuleEstimate out{
+      .estimate = {}, .conditions = {}, .note = measured->text, .used = {rows.begin(), rows.end()}};
   if (!measured->value) {
     out.is_undecided = true;  // the family saw its rows, and says why they do not tell
     return out;
   }
-  const auto number = estimate_finding(conclusions, finding, rule.finding_to, device);
-  if (!number) return {};
-  out.number = *number;
-  for (const auto& also : rule.also) {
-    const auto further = estimate_finding(conclusions, also.finding, "", device);
-    if (!further) return {};
-    out.conditions.push_back({*further, also});
+  const auto estimated = estimate_finding(conclusions, finding, rule.denominator_finding, device);
+  if (!estimated) return {};
+  out.estimate = *estimated;
+  for (const auto& extra : rule.extra_conditions) {
+    const auto condition = estimate_finding(conclusions, extra.finding, "", device);
+    if (!condition) return {};
+    out.conditions.push_back({*condition, extra});
   }
   return out;
 }

@@ -36,7 +36,7 @@ namespace {
 // Matches case names against a query; what it asks of each axis is looked up once for all cases.
 class CaseMatcher {
  public:
-  CaseMatcher(const RowQuery& query, const Family& family) : native_(!query.api.empty()) {
+  CaseMatcher(const RowQuery& query, const Family& family) : is_baseline_(!query.api.empty()) {
     for (const auto& axes : query.alternatives()) {
       auto& asked = any_of_.emplace_back();
       for (const auto& axis : family.axes) {
@@ -55,14 +55,14 @@ class CaseMatcher {
         const Value* cell = name.axis(axis->name);
         if (!query)
           return cell == nullptr || is_same(*cell, axis->values.front()) || (axis->tunable && any_tuning);
-        if (cell == nullptr) return native_;
+        if (cell == nullptr) return is_baseline_;
         return std::ranges::any_of(query->values, [&](const Value& value) { return is_same(value, *cell); });
       });
     });
   }
 
  private:
-  bool native_;
+  bool is_baseline_;
   std::vector<std::vector<std::pair<const Axis*, std::optional<RowQuery::AxisQuery>>>> any_of_;
 };
 
@@ -85,7 +85,7 @@ SelectedRows rows_of(const RowQuery& query, const DeviceRows& device, const std:
   const CaseMatcher matcher(query, *family);
   RowSelection out;
   if (!query.api.empty()) {
-    std::ranges::copy_if(device.natives, std::back_inserter(out), [&](const Timed* timed) {
+    std::ranges::copy_if(device.baselines, std::back_inserter(out), [&](const Timed* timed) {
       return timed->api == query.api && timed->family() == query.family && matcher.matches(*timed->name);
     });
     return {out};
@@ -114,36 +114,38 @@ std::vector<const FailedCase*> failed_of(const RowQuery& query, const DeviceRows
 
 bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
 
-// ---- Places ----------------------------------------------------------------------------------------------
+// ---- Configurations --------------------------------------------------------------------------------------
 
-RowsByCells::RowsByCells(const RowSelection& all, const std::vector<std::string>& axes) {
+RowsByAxisValues::RowsByAxisValues(const RowSelection& all, const std::vector<std::string>& axes) {
   for (const auto* timed : all) {
     std::vector<Value> key;
-    Cells cells;
+    AxisValues axis_values;
     bool complete = true;
     for (const auto& axis : axes) {
       complete = complete && timed->axis(axis) != nullptr;
-      cells.emplace_back(axis, value_in(*timed, axis));
-      key.push_back(cells.back().second);
+      axis_values.emplace_back(axis, value_in(*timed, axis));
+      key.push_back(axis_values.back().second);
     }
     if (complete) {
-      if (auto& here = complete_[key]; here.push_back(timed), here.size() > 1) continue;
+      auto& same = complete_[key];
+      same.push_back(timed);
+      if (same.size() > 1) continue;
     } else {
       partial_.push_back(timed);
     }
-    if (met_.insert(std::move(key)).second) different_.push_back(std::move(cells));
+    if (met_.insert(std::move(key)).second) distinct_keys_.push_back(std::move(axis_values));
   }
 }
 
-RowSelection RowsByCells::at(const Cells& cells) const {
+RowSelection RowsByAxisValues::at(const AxisValues& axis_values) const {
   std::vector<Value> key;
-  for (const auto& [axis, value] : cells) key.push_back(value);
+  for (const auto& [axis, value] : axis_values) key.push_back(value);
   const auto it = complete_.find(key);
   RowSelection out = it != complete_.end() ? it->second : RowSelection();
   for (const auto* timed : partial_) {
-    if (std::ranges::all_of(cells, [&](const auto& cell) {
-          const Value* value = timed->axis(cell.first);
-          return value == nullptr || *value == cell.second;
+    if (std::ranges::all_of(axis_values, [&](const auto& wanted) {
+          const Value* value = timed->axis(wanted.first);
+          return value == nullptr || *value == wanted.second;
         }))
       out.push_back(timed);
   }
@@ -151,9 +153,9 @@ RowSelection RowsByCells::at(const Cells& cells) const {
   return out;
 }
 
-std::string text_of_cells(const Cells& cells) {
+std::string text_of_axis_values(const AxisValues& axis_values) {
   std::vector<std::string> parts;
-  for (const auto& [axis, value] : cells) {
+  for (const auto& [axis, value] : axis_values) {
     if (axis != timer_axis || value != Value("event"))
       parts.push_back(fmt::format("{}={}", axis, text_of(value)));
   }
@@ -170,19 +172,20 @@ std::vector<std::string> axes_asked(const RowQuery& query, RowQuery::AxisQuery::
   return out;
 }
 
-// Returns the rank of a place, lowest first: positions in the rule's lists of types, then the number of rows,
-// then the sizes.
+// Returns the rank of a configuration, lowest first: positions in the rule's lists of types, then the number
+// of rows, then the sizes.
 std::vector<double> rank_of(const Rule& rule, const Sides& sides, std::size_t preferred) {
   std::vector<double> rank;
   for (std::size_t i = 0; i < preferred; ++i) {
-    const auto& cell = sides.place[i];
-    const Values& values = rule.of.axes.at(cell.first).values;
-    const auto it = std::ranges::find_if(values, [&](const Value& v) { return is_same(v, cell.second); });
+    const auto& [axis, chosen] = sides.configuration[i];
+    const Values& values = rule.numerator.axes.at(axis).values;
+    const auto it = std::ranges::find_if(
+        values, [&wanted = chosen](const Value& value) { return is_same(value, wanted); });
     rank.push_back(static_cast<double>(it - values.begin()));
   }
-  rank.push_back(-static_cast<double>(sides.of.size() + sides.to.size()));
-  for (std::size_t i = preferred; i < sides.place.size(); ++i) {
-    const auto* n = std::get_if<std::int64_t>(&sides.place[i].second);
+  rank.push_back(-static_cast<double>(sides.numerator.size() + sides.denominator.size()));
+  for (std::size_t i = preferred; i < sides.configuration.size(); ++i) {
+    const auto* n = std::get_if<std::int64_t>(&sides.configuration[i].second);
     rank.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
   }
   return rank;
@@ -190,22 +193,23 @@ std::vector<double> rank_of(const Rule& rule, const Sides& sides, std::size_t pr
 
 }  // namespace
 
-std::vector<Sides> places_of(const Rule& rule, const Sides& all) {
+std::vector<Sides> configurations_of(const Rule& rule, const Sides& all) {
   using How = RowQuery::AxisQuery::How;
-  std::vector<std::string> axes = axes_asked(rule.of, How::first);
+  std::vector<std::string> axes = axes_asked(rule.numerator, How::first);
   const std::size_t preferred = axes.size();
-  for (auto& sized : axes_asked(rule.of, How::largest)) axes.push_back(std::move(sized));
+  for (auto& sized : axes_asked(rule.numerator, How::largest)) axes.push_back(std::move(sized));
   axes.emplace_back(timer_axis);
-  const RowsByCells of(all.of, axes), to(all.to, axes), of_before(all.of_before, axes),
-      to_before(all.to_before, axes);
+  const RowsByAxisValues numerator(all.numerator, axes), denominator(all.denominator, axes),
+      numerator_before(all.numerator_before, axes), denominator_before(all.denominator_before, axes);
   std::vector<Sides> out;
-  for (const auto& cells : of.different())
-    out.push_back({of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells), cells});
+  for (const auto& configuration : numerator.distinct_keys())
+    out.push_back({numerator.at(configuration), denominator.at(configuration),
+                   numerator_before.at(configuration), denominator_before.at(configuration), configuration});
   std::ranges::stable_sort(out, {}, [&](const Sides& sides) { return rank_of(rule, sides, preferred); });
   return out;
 }
 
-// ---- Wanted cases ----------------------------------------------------------------------------------------
+// ---- Expected cases --------------------------------------------------------------------------------------
 
 std::vector<Sweep> sweeps_of(const RowQuery& query, const Choice& choice) {
   std::vector<Sweep> out;
@@ -220,19 +224,20 @@ std::vector<Sweep> sweeps_of(const RowQuery& query, const Choice& choice) {
   return out;
 }
 
-WantedCases::WantedCases(const RowQuery& query, const RowSelection& there, bool other_defaults,
-                         const Choice& choice, const DeviceRows& device, const std::vector<Family>& families)
+ExpectedCases::ExpectedCases(const RowQuery& query, const RowSelection& measured, bool other_defaults,
+                             const Choice& choice, const DeviceRows& device,
+                             const std::vector<Family>& families)
     : query_(&query),
       family_(family_named(families, query.family)),
       alternatives_(query.alternatives()),
       failed_(failed_of(query, device, families)) {
   for (const auto& axis : family_->axes)
     any_value_.push_back(other_defaults && axis.tunable && query.values(axis.name).empty());
-  std::vector<RowCells> ran, failed;
-  for (const auto* timed : there) ran.push_back(cells_of(*timed->name));
-  for (const auto* row : failed_) failed.push_back(cells_of(*row->name));
-  const auto is_among = [&](const std::vector<RowCells>& rows, const Case& at) {
-    return std::ranges::any_of(rows, [&](const RowCells& row) { return is_row_of(at, row); });
+  std::vector<RowValues> ran, failed;
+  for (const auto* timed : measured) ran.push_back(values_of(*timed->name));
+  for (const auto* row : failed_) failed.push_back(values_of(*row->name));
+  const auto is_among = [&](const std::vector<RowValues>& rows, const Case& at) {
+    return std::ranges::any_of(rows, [&](const RowValues& row) { return is_row_of(at, row); });
   };
   const auto sweeps = sweeps_of(query, choice);
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
@@ -247,65 +252,65 @@ WantedCases::WantedCases(const RowQuery& query, const RowSelection& there, bool 
   }
 }
 
-const FailedCase* WantedCases::implausible() const {
+const FailedCase* ExpectedCases::implausible() const {
   std::vector<const FailedCase*> suspects;
   std::ranges::copy_if(failed_, std::back_inserter(suspects),
                        [](const FailedCase* one) { return one->status == Status::implausible; });
   if (suspects.empty()) return nullptr;
-  for (const auto& wanted : cases_) {
-    if (wanted.has_run) continue;
+  for (const auto& expected : cases_) {
+    if (expected.has_run) continue;
     const auto row = std::ranges::find_if(
-        suspects, [&](const FailedCase* one) { return is_row_of(wanted.at, cells_of(*one->name)); });
+        suspects, [&](const FailedCase* one) { return is_row_of(expected.at, values_of(*one->name)); });
     if (row != suspects.end()) return *row;
   }
   return nullptr;
 }
 
-std::set<std::string> WantedCases::left_out(const std::set<std::string>& along) const {
+std::set<std::string> ExpectedCases::left_out(const std::set<std::string>& grouping_axes) const {
   std::set<std::string> out;
-  if (std::ranges::all_of(cases_, &Wanted::has_run)) return out;
-  std::map<std::string, bool> any;          // by label: whether a case of it ran
-  std::vector<std::set<std::string>> told;  // by alternative: the axes that the label has
+  if (std::ranges::all_of(cases_, &ExpectedCase::has_run)) return out;
+  std::map<std::string, bool> has_time;           // by label: whether a case of the group ran
+  std::vector<std::set<std::string>> label_axes;  // by alternative
   for (const auto& axes : alternatives_) {
-    auto& names = told.emplace_back();
+    auto& names = label_axes.emplace_back();
     for (const auto& [axis, of_axis] : axes) {
-      if (along.contains(axis) && query_->values(axis).size() > 1) names.insert(axis);
+      if (grouping_axes.contains(axis) && query_->values(axis).size() > 1) names.insert(axis);
     }
   }
-  for (const auto& wanted : cases_) {
-    if (wanted.has_run || !is_of_a_vendor(wanted.at))
-      any[label_of(wanted.at, told[wanted.alternative])] |= wanted.has_run;
+  for (const auto& expected : cases_) {
+    if (expected.has_run || !is_of_a_vendor(expected.at))
+      has_time[label_of(expected.at, label_axes[expected.alternative])] |= expected.has_run;
   }
-  for (const auto& [label, is_there] : any) {
-    if (!is_there) out.insert(label);
+  for (const auto& [label, any_ran] : has_time) {
+    if (!any_ran) out.insert(label);
   }
   return out;
 }
 
-WantedCases::RowCells WantedCases::cells_of(const CaseName& name) const {
-  RowCells out;
+ExpectedCases::RowValues ExpectedCases::values_of(const CaseName& name) const {
+  RowValues out;
   for (const auto& axis : family_->axes) out.push_back(name.axis(axis.name));
   return out;
 }
 
-bool WantedCases::is_row_of(const Case& at, const RowCells& row) const {
+bool ExpectedCases::is_row_of(const Case& at, const RowValues& row) const {
   for (std::size_t a = 0; a < row.size(); ++a) {
     if (row[a] != nullptr && !any_value_[a] && !is_same(*row[a], at.axes[a].second)) return false;
   }
   return true;
 }
 
-bool WantedCases::is_of_a_vendor(const Case& at) const {
+bool ExpectedCases::is_of_a_vendor(const Case& at) const {
   return std::ranges::any_of(family_->axes, [&](const Axis& axis) {
     return !axis.vendor_values.empty() && family_->uses(at, axis.name) &&
            std::ranges::find(axis.vendor_values, at.text(axis.name)) != axis.vendor_values.end();
   });
 }
 
-std::string WantedCases::label_of(const Case& at, const std::set<std::string>& axes) {
-  Cells cells;
-  for (const auto& axis : axes) cells.emplace_back(axis, at.at(axis));
-  return text_of_cells(cells);
+std::string ExpectedCases::label_of(const Case& at, const std::set<std::string>& axes) {
+  AxisValues out;
+  for (const auto& axis : axes) out.emplace_back(axis, at.at(axis));
+  return text_of_axis_values(out);
 }
 
 }  // namespace clweave::claims

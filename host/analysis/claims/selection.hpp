@@ -21,29 +21,29 @@ bool is_word(const Value&);
 double number_in(const Value&);                         // 0 for a word
 Value value_in(const Timed&, const std::string& axis);  // empty text if the row lacks the axis
 
-using Cells = std::vector<std::pair<std::string, Value>>;  // axis and value
-std::string text_of_cells(const Cells&);                   // "n=1024 type=float"
+using AxisValues = std::vector<std::pair<std::string, Value>>;  // axis and value
+std::string text_of_axis_values(const AxisValues&);             // "n=1024 type=float"
 
 // Rows by their values along some axes. A row that lacks one of these axes belongs to every value of it, as
 // an axis that a family does not have asks nothing of its rows.
-class RowsByCells {
+class RowsByAxisValues {
  public:
-  RowsByCells(const RowSelection& all, const std::vector<std::string>& axes);
+  RowsByAxisValues(const RowSelection& all, const std::vector<std::string>& axes);
 
-  const std::vector<Cells>& different() const { return different_; }  // in the order met
-  RowSelection at(const Cells&) const;                                // in their order
+  const std::vector<AxisValues>& distinct_keys() const { return distinct_keys_; }  // in the order met
+  RowSelection at(const AxisValues&) const;                                        // in their order
 
  private:
   std::map<std::vector<Value>, RowSelection> complete_;
   std::set<std::vector<Value>> met_;
-  std::vector<Cells> different_;
+  std::vector<AxisValues> distinct_keys_;
   RowSelection partial_;
 };
 
-// The rows of each side of a rule, at one size and type and for one value of the axes that both sides share.
+// The rows of each side of a rule, in one configuration: at one size, type and timer.
 struct Sides {
-  RowSelection of, to, of_before, to_before;
-  Cells place = {};
+  RowSelection numerator, denominator, numerator_before, denominator_before;
+  AxisValues configuration = {};
 };
 
 // A side of a rule with its rows.
@@ -51,10 +51,10 @@ struct Side {
   RowQuery Rule::*query;
   RowSelection Sides::*rows;
 };
-inline constexpr std::array<Side, 4> all_sides = {{{&Rule::of, &Sides::of},
-                                                   {&Rule::to, &Sides::to},
-                                                   {&Rule::of_before, &Sides::of_before},
-                                                   {&Rule::to_before, &Sides::to_before}}};
+inline constexpr std::array<Side, 4> all_sides = {{{&Rule::numerator, &Sides::numerator},
+                                                   {&Rule::denominator, &Sides::denominator},
+                                                   {&Rule::numerator_before, &Sides::numerator_before},
+                                                   {&Rule::denominator_before, &Sides::denominator_before}}};
 
 struct SelectedRows {
   RowSelection rows;
@@ -68,9 +68,9 @@ SelectedRows rows_of(const RowQuery&, const DeviceRows&, const std::vector<Famil
 // Selects the cases of a query that failed or whose times do not count.
 std::vector<const FailedCase*> failed_of(const RowQuery&, const DeviceRows&, const std::vector<Family>&);
 
-// Divides the rows of a rule by size, type and timer, the preferred place first: by the types in the rule's
-// order, then the timer with most rows, then the largest size.
-std::vector<Sides> places_of(const Rule&, const Sides&);
+// Divides the rows of a rule into configurations of size, type and timer, the preferred one first: by the
+// types in the rule's order, then the timer with most rows, then the largest size.
+std::vector<Sides> configurations_of(const Rule&, const Sides&);
 
 // Returns whether rows of CUDA can exist beside those of this OpenCL platform.
 bool has_cuda(const std::string& platform);
@@ -81,11 +81,11 @@ using Choice = std::map<std::string, Value>;  // of the axes that depend on the 
 // of sizes or types.
 std::vector<Sweep> sweeps_of(const RowQuery&, const Choice&);
 
-// The cases that one side of a rule asks for at a place, and which of them were run.
-class WantedCases {
+// The cases that one side of a rule asks for in a configuration, and which of them were run.
+class ExpectedCases {
  public:
-  WantedCases(const RowQuery&, const RowSelection& there, bool other_defaults, const Choice&,
-              const DeviceRows&, const std::vector<Family>&);
+  ExpectedCases(const RowQuery&, const RowSelection& measured, bool other_defaults, const Choice&,
+                const DeviceRows&, const std::vector<Family>&);
 
   // Returns whether all were run, successfully or not: a kernel of which some launches are missing was
   // searched less than the other side. The functions below are for sides that are complete.
@@ -95,20 +95,20 @@ class WantedCases {
   // The fastest may be among those.
   const FailedCase* implausible() const;
 
-  // Returns what of the side has no time in any launch, by its values along these axes. A case with values
-  // that only one vendor's devices run is not missed (Axis::vendor_values).
-  std::set<std::string> left_out(const std::set<std::string>& along) const;
+  // Groups the cases by their values of these axes, and returns the groups of which no case has a time. A
+  // case with values that only one vendor's devices run is not missed (Axis::vendor_values).
+  std::set<std::string> left_out(const std::set<std::string>& grouping_axes) const;
 
  private:
-  struct Wanted {
+  struct ExpectedCase {
     Case at;
     std::size_t alternative;  // of the query
     bool has_run;
   };
-  using RowCells = std::vector<const Value*>;  // by the family's axes; null: the row lacks it
+  using RowValues = std::vector<const Value*>;  // by the family's axes; null: the row lacks it
 
-  RowCells cells_of(const CaseName&) const;
-  bool is_row_of(const Case&, const RowCells&) const;
+  RowValues values_of(const CaseName&) const;
+  bool is_row_of(const Case&, const RowValues&) const;
   bool is_of_a_vendor(const Case&) const;
   static std::string label_of(const Case&, const std::set<std::string>& axes);
 
@@ -116,8 +116,8 @@ class WantedCases {
   const Family* family_;
   std::vector<RowQuery::Axes> alternatives_;
   std::vector<const FailedCase*> failed_;
-  std::vector<bool> any_value_;  // by the family's axes: whether a row of any value counts
-  std::vector<Wanted> cases_;    // as far as they were run
+  std::vector<bool> any_value_;      // by the family's axes: whether a row of any value counts
+  std::vector<ExpectedCase> cases_;  // as far as they were run
   bool complete_ = true;
 };
 

@@ -12,15 +12,17 @@
 
 namespace clweave::claims {
 
-Verdict verdict_of(const Figure& number, const Bound& rule) {
-  const double low = rule.bound / (1 + rule.margin), high = rule.bound * (1 + rule.margin);
-  const bool above = number.low > high, below = number.high < low;
-  switch (rule.is) {
-    case Bound::Is::above: return above ? Verdict::holds : below ? Verdict::fails : Verdict::within_noise;
-    case Bound::Is::below: return below ? Verdict::holds : above ? Verdict::fails : Verdict::within_noise;
-    case Bound::Is::equal: break;
+Verdict verdict_of(const Estimate& estimate, const Bound& bound) {
+  const double low = bound.bound / (1 + bound.margin), high = bound.bound * (1 + bound.margin);
+  const bool above = estimate.low > high, below = estimate.high < low;
+  switch (bound.direction) {
+    case Bound::Direction::above:
+      return above ? Verdict::holds : below ? Verdict::fails : Verdict::within_noise;
+    case Bound::Direction::below:
+      return below ? Verdict::holds : above ? Verdict::fails : Verdict::within_noise;
+    case Bound::Direction::equal: break;
   }
-  if (number.low >= low && number.high <= high) return Verdict::holds;
+  if (estimate.low >= low && estimate.high <= high) return Verdict::holds;
   return above || below ? Verdict::fails : Verdict::within_noise;
 }
 
@@ -31,86 +33,101 @@ std::optional<Verdict> verdict_of(const PublishedValue& published, const Claim& 
 
 namespace {
 
-// ---- At one place ----------------------------------------------------------------------------------------
+// ---- In one configuration --------------------------------------------------------------------------------
 
-struct Judged : RuleNumber {
+struct EstimateWithVerdict : RuleEstimate {
   Verdict verdict = Verdict::undecided;
 };
 
+// Orders verdicts from the least favourable to the claim.
 int rank(Verdict verdict) { return verdict == Verdict::fails ? 0 : verdict == Verdict::within_noise ? 1 : 2; }
 
-Judged judged(const Rule& rule, RuleNumber number) {
-  Judged out{std::move(number)};
+// Adds the verdict: the least favourable of those on the estimate and on each condition.
+EstimateWithVerdict with_verdict(const Rule& rule, RuleEstimate estimate) {
+  EstimateWithVerdict out{std::move(estimate)};
   if (out.is_undecided) return out;
-  out.verdict = verdict_of(out.number, rule);
-  for (const auto& [further, bound] : out.conditions)
-    out.verdict = std::ranges::min(out.verdict, verdict_of(further, bound), {}, rank);
+  out.verdict = verdict_of(out.estimate, rule);
+  for (const auto& condition : out.conditions)
+    out.verdict = std::ranges::min(out.verdict, verdict_of(condition.estimate, condition.bound), {}, rank);
   return out;
 }
 
-// Returns whether one number speaks more against the claim than another.
-bool is_worse(const Judged& one, const Judged& other, const Rule& rule) {
+// Returns whether `one` speaks more against the claim than `other`.
+bool is_less_favourable(const EstimateWithVerdict& one, const EstimateWithVerdict& other, const Rule& rule) {
   if (rank(one.verdict) != rank(other.verdict)) return rank(one.verdict) < rank(other.verdict);
-  const auto distance = [&](const Judged& j) {
-    const double log = std::log(j.number.value / rule.bound);
-    return rule.is == Bound::Is::above ? log : rule.is == Bound::Is::below ? -log : -std::abs(log);
+  const auto support = [&](const EstimateWithVerdict& result) {
+    const double log = std::log(result.estimate.value / rule.bound);
+    switch (rule.direction) {
+      case Bound::Direction::above: return log;
+      case Bound::Direction::below: return -log;
+      case Bound::Direction::equal: break;
+    }
+    return -std::abs(log);
   };
-  return distance(one) < distance(other);
+  return support(one) < support(other);
 }
 
-// Keeps the number that speaks most against the claim, which must hold for each, and the rows of all.
-class WorstOf {
+// Keeps the estimate that speaks most against the claim, as the claim must hold for each, and the rows of
+// all.
+class LeastFavourable {
  public:
-  explicit WorstOf(const Rule& rule) : rule_(&rule) {}
+  explicit LeastFavourable(const Rule& rule) : rule_(&rule) {}
 
-  void add(std::optional<RuleNumber> number, const Cells& where) {
-    if (!number) return;
-    if (!where.empty())
-      number->note = text_of_cells(where) + (number->note.empty() ? "" : ": ") + number->note;
-    used_.insert(number->used.begin(), number->used.end());
-    Judged one = judged(*rule_, std::move(*number));
-    if (!worst_ || is_worse(one, *worst_, *rule_)) worst_ = std::move(one);
+  // Adds an estimate for these values of the matched axes and the competitor.
+  void add(std::optional<RuleEstimate> estimate, const AxisValues& axis_values) {
+    if (!estimate) return;
+    if (!axis_values.empty())
+      estimate->note =
+          text_of_axis_values(axis_values) + (estimate->note.empty() ? "" : ": ") + estimate->note;
+    used_.insert(estimate->used.begin(), estimate->used.end());
+    EstimateWithVerdict result = with_verdict(*rule_, std::move(*estimate));
+    if (!least_ || is_less_favourable(result, *least_, *rule_)) least_ = std::move(result);
   }
 
-  std::optional<Judged> finish() {
-    if (worst_) worst_->used = std::move(used_);
-    return std::move(worst_);
+  std::optional<EstimateWithVerdict> finish() {
+    if (least_) least_->used = std::move(used_);
+    return std::move(least_);
   }
 
  private:
   const Rule* rule_;
-  std::optional<Judged> worst_;
+  std::optional<EstimateWithVerdict> least_;
   std::set<const Timed*> used_;
 };
 
-// Judges the rows of one place: for each value of the axes that are the same on both sides, against each
-// opponent, and by each finding.
-std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceRows& device,
-                                const std::vector<Family>& families) {
-  WorstOf worst(rule);
-  const RowsByCells of(at.of, rule.same), to(at.to, rule.same), of_before(at.of_before, rule.same),
-      to_before(at.to_before, rule.same);
-  for (const auto& cells : of.different()) {
-    const Sides sides{of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells)};
+// For one configuration, tests every combination of the matched axes against every competitor, or every
+// finding, and keeps the least favourable result.
+std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, const Sides& configuration,
+                                                             const DeviceRows& device,
+                                                             const std::vector<Family>& families) {
+  LeastFavourable least(rule);
+  const RowsByAxisValues numerator(configuration.numerator, rule.matched_axes),
+      denominator(configuration.denominator, rule.matched_axes),
+      numerator_before(configuration.numerator_before, rule.matched_axes),
+      denominator_before(configuration.denominator_before, rule.matched_axes);
+  for (const auto& matched : numerator.distinct_keys()) {
+    const Sides sides{numerator.at(matched), denominator.at(matched), numerator_before.at(matched),
+                      denominator_before.at(matched)};
     if (rule.kind == Rule::Kind::finding) {
-      const Conclusions conclusions(*family_named(families, rule.of.family), sides.of, device,
+      const Conclusions conclusions(*family_named(families, rule.numerator.family), sides.numerator, device,
                                     Conclusions::Times::exact);
       for (const auto& finding : rule.findings)
-        worst.add(number_of(rule, finding, conclusions, sides.of, device), cells);
+        least.add(estimate_finding_rule(rule, finding, conclusions, sides.numerator, device), matched);
       continue;
     }
-    const RowsByCells opposed(sides.to, rule.each), opposed_before(sides.to_before, rule.each);
-    const auto opponents = rule.each.empty() ? std::vector<Cells>(1) : opposed.different();
-    for (const auto& opponent : opponents) {
-      Cells where = cells;
-      where.insert(where.end(), opponent.begin(), opponent.end());
-      worst.add(
-          number_of(rule, {sides.of, opposed.at(opponent), sides.of_before, opposed_before.at(opponent)},
-                    device),
-          where);
+    const RowsByAxisValues by_competitor(sides.denominator, rule.competitor_axes),
+        by_competitor_before(sides.denominator_before, rule.competitor_axes);
+    const auto competitors =
+        rule.competitor_axes.empty() ? std::vector<AxisValues>(1) : by_competitor.distinct_keys();
+    for (const auto& competitor : competitors) {
+      AxisValues axis_values = matched;
+      axis_values.insert(axis_values.end(), competitor.begin(), competitor.end());
+      const Sides against{sides.numerator, by_competitor.at(competitor), sides.numerator_before,
+                          by_competitor_before.at(competitor)};
+      least.add(estimate_rule(rule, against, device), axis_values);
     }
   }
-  return worst.finish();
+  return least.finish();
 }
 
 // ---- Why there is no verdict -----------------------------------------------------------------------------
@@ -124,156 +141,167 @@ std::ptrdiff_t axes_off_default(const CaseName& name, const std::vector<Family>&
   });
 }
 
-// Returns why there is nothing to decide with: rows that cannot exist, rows that failed, first of a side that
-// has no others, or rows that are not there. Of several failed rows the one with fewest axes off their
-// defaults counts: why the portable implementation failed says more than that a vendor's is lacking.
+// Returns why there are too few rows for a verdict. In this order: rows of CUDA that this device cannot have;
+// rows that were not measured; the reason why a row failed, preferably a row of a side of which all failed.
+// Of several failed rows it takes the one closest to the defaults: why the portable implementation failed
+// says more than that a vendor's extension is lacking.
 std::string reason_without_rows(const Rule& rule, bool incomplete, const DeviceRows& device,
                                 const std::vector<Family>& families) {
-  std::vector<const RowQuery*> empty, some;
+  std::vector<const RowQuery*> without_rows, with_rows;
   for (const auto& [name, side] : rule_sides) {
     const RowQuery& query = rule.*side;
-    if (!query.empty()) (rows_of(query, device, families).rows.empty() ? empty : some).push_back(&query);
+    if (query.empty()) continue;
+    (rows_of(query, device, families).rows.empty() ? without_rows : with_rows).push_back(&query);
   }
   if (!has_cuda(device.results->platform) &&
-      std::ranges::any_of(empty, [](const RowQuery* query) { return query->api == "cuda"; }))
+      std::ranges::any_of(without_rows, [](const RowQuery* query) { return query->api == "cuda"; }))
     return "CUDA runs on devices of NVIDIA alone";
   if (incomplete) return no_rows;
-  for (const auto* query : empty.empty() ? some : empty) {
+  for (const auto* query : without_rows.empty() ? with_rows : without_rows) {
     const auto failed = failed_of(*query, device, families);
-    const auto plainest = std::ranges::min_element(
+    const auto closest_to_defaults = std::ranges::min_element(
         failed, {}, [&](const FailedCase* row) { return axes_off_default(*row->name, families); });
-    if (plainest != failed.end()) return fmt::format("{}: {}", (*plainest)->status, (*plainest)->reason);
+    if (closest_to_defaults != failed.end())
+      return fmt::format("{}: {}", (*closest_to_defaults)->status, (*closest_to_defaults)->reason);
   }
   return no_rows;
 }
 
-// Returns the option that asks for the largest size of the rule, if the rows are of a smaller one.
-std::string option_for_larger(const Cells& place, const Rule& rule) {
-  for (const auto& [axis, cell] : place) {
-    const auto query = rule.of.axes.find(axis);
-    if (query == rule.of.axes.end() || query->second.how != RowQuery::AxisQuery::How::largest) continue;
-    const Value most = std::ranges::max(query->second.values, {}, number_in);
-    if (number_in(cell) < number_in(most)) return fmt::format(" --set {}={}", axis, text_of(most));
+// Returns the option that measures the largest size of the rule, if the rows are of a smaller one.
+std::string option_for_largest_size(const AxisValues& configuration, const Rule& rule) {
+  for (const auto& [axis, value] : configuration) {
+    const auto query = rule.numerator.axes.find(axis);
+    if (query == rule.numerator.axes.end() || query->second.how != RowQuery::AxisQuery::How::largest)
+      continue;
+    const Value largest = std::ranges::max(query->second.values, {}, number_in);
+    if (number_in(value) < number_in(largest)) return fmt::format(" --set {}={}", axis, text_of(largest));
   }
   return {};
 }
 
-// Returns the first row that is markedly faster than memory was found to be, as a set a little larger than a
-// cache is partly served by it; null if there is none or the rule is not about memory.
-const Timed* beyond_memory_of(const Rule& rule, const std::vector<const Timed*>& used,
-                              const DeviceRows& device) {
+// Returns the first row that is markedly faster than the measured memory bandwidth, as a set a little larger
+// than a cache is partly served by it; null if there is none or the rule is not about memory.
+const Timed* row_above_memory_bandwidth(const Rule& rule, const std::vector<const Timed*>& used,
+                                        const DeviceRows& device) {
   constexpr double markedly = 1.1;
-  if (!rule.memory) return nullptr;
+  if (!rule.bandwidth_bound) return nullptr;
   const auto fast = std::ranges::find_if(used, [&](const Timed* timed) {
-    return of_memory(timed->any->peak) && device.measured().fraction_of_peak(*timed).value_or(0) > markedly;
+    return of_memory(timed->representative->peak) &&
+           device.measured().fraction_of_peak(*timed).value_or(0) > markedly;
   });
   return fast != used.end() ? *fast : nullptr;
 }
 
-// Returns whether a row launched so many work-groups per compute unit of a GPU that its driver calls one
-// unit, as drivers on top of another API do: such launches fill next to nothing of it.
-bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vector<Family>& families) {
+// Returns whether a row has a number of work-groups per compute unit, on a GPU that its driver reports as a
+// single compute unit. Drivers on top of another API do so; such a launch leaves most of the GPU idle.
+bool is_sized_by_single_compute_unit(const Sides& sides, const DeviceRows& device,
+                                     const std::vector<Family>& families) {
   if (device.results->type != "gpu" || device.results->compute_units != 1) return false;
-  const auto counts_units = [&](const Timed* timed) {
+  const auto is_sized_by_compute_units = [&](const Timed* timed) {
     const Family& family = *family_named(families, timed->family());
     const auto at = case_of(family, *timed->name);
     return at && std::ranges::any_of(family.axes, [&](const Axis& axis) {
              return axis.per_compute_unit && family.uses(*at, axis.name) && axis.per_compute_unit(*at);
            });
   };
-  return std::ranges::any_of(
-      all_sides, [&](const Side& side) { return std::ranges::any_of(sides.*side.rows, counts_units); });
+  return std::ranges::any_of(all_sides, [&](const Side& side) {
+    return std::ranges::any_of(sides.*side.rows, is_sized_by_compute_units);
+  });
 }
 
-// Returns why rows that are all there do not decide: the fastest may be another, or the launches are not of
-// the device's size; empty if they do.
-std::string void_by(const std::vector<WantedCases>& wanted, const Sides& sides, const DeviceRows& device,
-                    const std::vector<Family>& families) {
-  for (const auto& side : wanted) {
+// Returns why rows that are all there cannot be compared: the fastest may be an implausible one, or the
+// launches do not suit the size of the device; empty if they can.
+std::string reason_not_comparable(const std::vector<ExpectedCases>& expected, const Sides& sides,
+                                  const DeviceRows& device, const std::vector<Family>& families) {
+  for (const auto& side : expected) {
     if (const FailedCase* row = side.implausible())
       return fmt::format("the fastest may be a launch that is implausible: {} ({})", row->reason,
                          row->name->id);
   }
-  return is_of_one_unit(sides, device, families) ? one_unit : "";
+  return is_sized_by_single_compute_unit(sides, device, families) ? sized_for_one_compute_unit : "";
 }
 
 // ---- Notes -----------------------------------------------------------------------------------------------
 
 // Writes the values that all rows share, of the axes that say what is computed and of those that the rule
-// names.
-std::string shared_cells(const Rule& rule, const std::vector<const Timed*>& rows, const Cells& place) {
+// names; without those that the configuration says already.
+std::string text_of_common_axis_values(const Rule& rule, const std::vector<const Timed*>& rows,
+                                       const AxisValues& configuration) {
   std::vector<std::string> axes = {type_axis, elements_axis};
   for (const auto& [name, side] : rule_sides) {
-    for (const auto& each : (rule.*side).alternatives()) {
-      for (const auto& [axis, query] : each) {
+    for (const auto& alternative : (rule.*side).alternatives()) {
+      for (const auto& [axis, query] : alternative) {
         if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
       }
     }
   }
-  Cells shared;
+  AxisValues common;
   for (const auto& axis : axes) {
-    if (std::ranges::find(place, axis, &Cells::value_type::first) != place.end()) continue;
+    if (std::ranges::find(configuration, axis, &AxisValues::value_type::first) != configuration.end())
+      continue;
     const Value first = value_in(*rows.front(), axis);
     if (text_of(first).empty() ||
         std::ranges::any_of(rows, [&](const Timed* timed) { return value_in(*timed, axis) != first; }))
       continue;
-    shared.emplace_back(axis, first);
+    common.emplace_back(axis, first);
   }
-  return text_of_cells(shared);
+  return text_of_axis_values(common);
 }
 
-// Names what could not take part in a decision. As published, each launch is one of its own, but not each
-// implementation (Axis::implementation); at its best a kernel has several launches, of which the fastest
-// counts.
-std::string without_text(const Decision& decision, const std::vector<WantedCases>& wanted,
-                         const std::vector<Family>& families) {
+// Names what could not take part in a decision. As published: every launch configuration is compared
+// separately, implementations (Axis::implementation) are not. At its best: only the fastest configuration of
+// each kernel counts.
+std::string text_of_left_out_cases(const Decision& decision, const std::vector<ExpectedCases>& expected,
+                                   const std::vector<Family>& families) {
   const Rule& rule = decision.rule;
-  std::set<std::string> along = {kernel_axis};
-  for (const auto* axes : {&rule.each, &rule.same, &rule.along}) along.insert(axes->begin(), axes->end());
+  std::set<std::string> compared = {kernel_axis};
+  for (const auto* axes : {&rule.competitor_axes, &rule.matched_axes, &rule.varied_axes})
+    compared.insert(axes->begin(), axes->end());
   if (decision.launched == Launched::as_published) {
     for (const auto& [name, side] : rule_sides) {
       for (const auto& axes : (rule.*side).alternatives()) {
         for (const auto& [axis, query] : axes) {
-          if (query.how == RowQuery::AxisQuery::How::one_of) along.insert(axis);
+          if (query.how == RowQuery::AxisQuery::How::one_of) compared.insert(axis);
         }
       }
       if (const Family* family = family_named(families, (rule.*side).family)) {
         for (const auto& axis : family->axes) {
-          if (axis.implementation) along.erase(axis.name);
+          if (axis.implementation) compared.erase(axis.name);
         }
       }
     }
   }
   std::set<std::string> out;
-  for (const auto& side : wanted) out.merge(side.left_out(along));
+  for (const auto& side : expected) out.merge(side.left_out(compared));
   if (out.empty()) return {};
   return fmt::format("without {}{}, which cannot run here", *out.begin(),
                      out.size() > 1 ? fmt::format(" and {} more", out.size() - 1) : "");
 }
 
-std::string joined(std::vector<std::string> parts, std::string_view with) {
+std::string join_non_empty(std::vector<std::string> parts, std::string_view separator) {
   std::erase(parts, "");
-  return fmt::format("{}", fmt::join(parts, with));
+  return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& more = "") {
-  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id, more);
+std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& extra_options = "") {
+  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id,
+                     extra_options);
 }
 
 // ---- A decision ------------------------------------------------------------------------------------------
 
-// Finds the ruling of one decision, whatever must hold first: by the first place of the rule at which all
-// rows are there and decide.
-class Judge {
+// Evaluates one decision, ignoring its preconditions, at the first configuration whose rows are complete and
+// conclusive.
+class DecisionEvaluator {
  public:
-  Judge(const Claim& claim, const Decision& decision, const DeviceRows& device,
-        const std::vector<Family>& families)
+  DecisionEvaluator(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                    const std::vector<Family>& families)
       : claim_(claim), decision_(decision), rule_(decision.rule), device_(device), families_(families) {
     out_.claim = &claim;
     out_.decision = &decision;
   }
 
-  Ruling ruling() && {
+  Ruling evaluate() && {
     Sides all;
     std::array<bool, all_sides.size()> other_defaults = {};
     for (std::size_t s = 0; s < all_sides.size(); ++s) {
@@ -283,88 +311,96 @@ class Judge {
       all.*all_sides[s].rows = std::move(selected.rows);
       other_defaults[s] = selected.other_defaults;
     }
-    for (const auto& sides : places_of(rule_, all)) {
-      if (is_decided_at(sides, other_defaults)) return std::move(out_);
+    for (const auto& sides : configurations_of(rule_, all)) {
+      if (try_to_decide_at(sides, other_defaults)) return std::move(out_);
     }
-    conclude_without_place();
+    explain_missing_verdict();
     return std::move(out_);
   }
 
  private:
-  bool is_decided_at(const Sides& sides, const std::array<bool, all_sides.size()>& other_defaults) {
-    const Choice choice(sides.place.begin(), sides.place.end());
-    std::vector<WantedCases> wanted;
+  // Returns whether the ruling is final; if not, the next configuration is tried.
+  bool try_to_decide_at(const Sides& sides, const std::array<bool, all_sides.size()>& other_defaults) {
+    const Choice choice(sides.configuration.begin(), sides.configuration.end());
+    std::vector<ExpectedCases> expected;
     for (std::size_t s = 0; s < all_sides.size(); ++s) {
       const auto& [query, rows] = all_sides[s];
       if (!(rule_.*query).empty())
-        wanted.emplace_back(rule_.*query, sides.*rows, other_defaults[s], choice, device_, families_);
+        expected.emplace_back(rule_.*query, sides.*rows, other_defaults[s], choice, device_, families_);
     }
-    if (!std::ranges::all_of(wanted, &WantedCases::is_complete)) {
+    if (!std::ranges::all_of(expected, &ExpectedCases::is_complete)) {
       incomplete_ = true;
       return false;
     }
-    const auto number = judged_at(rule_, sides, device_, families_);
-    if (!number) {
-      undecidable_ = true;
+    const auto result = least_favourable_estimate(rule_, sides, device_, families_);
+    if (!result) {
+      without_estimate_ = true;
       return false;
     }
-    if (number->verdict == Verdict::undecided) return leave_undecided(number->note);
-    if (auto why = void_by(wanted, sides, device_, families_); !why.empty()) return leave_undecided(why);
-    std::vector<const Timed*> used(number->used.begin(), number->used.end());
+    if (result->verdict == Verdict::undecided) {
+      set_undecided(result->note);
+      return true;
+    }
+    if (auto why = reason_not_comparable(expected, sides, device_, families_); !why.empty()) {
+      set_undecided(why);
+      return true;
+    }
+    std::vector<const Timed*> used(result->used.begin(), result->used.end());
     std::ranges::sort(used, {}, &Timed::index);
     out_.cached = std::ranges::any_of(
         used, [](const Timed* timed) { return std::ranges::any_of(timed->runs, &RunTime::cached); });
-    if (out_.cached && rule_.memory) {
-      if (!in_a_cache_) in_a_cache_ = sides.place;
+    if (out_.cached && rule_.bandwidth_bound) {
+      if (!cached_configuration_) cached_configuration_ = sides.configuration;
       return false;
     }
-    if (const Timed* fast = beyond_memory_of(rule_, used, device_))
-      return leave_undecided(fmt::format("{} ({})", beyond_memory, fast->name->id));
-    conclude(*number, sides.place, used, without_text(decision_, wanted, families_));
+    if (const Timed* fast = row_above_memory_bandwidth(rule_, used, device_)) {
+      set_undecided(fmt::format("{} ({})", above_memory_bandwidth, fast->name->id));
+      return true;
+    }
+    conclude(*result, sides.configuration, used, text_of_left_out_cases(decision_, expected, families_));
     return true;
   }
 
-  bool leave_undecided(const std::string& why) {
+  void set_undecided(const std::string& why) {
     out_.verdict = Verdict::undecided;
     out_.note = why;
-    return true;
   }
 
-  void conclude(const Judged& number, const Cells& place, const std::vector<const Timed*>& used,
-                const std::string& without) {
-    out_.verdict = number.verdict;
-    out_.number = number.number;
-    Cells at = place;
-    at.insert(at.end(), number.where.begin(), number.where.end());
-    out_.place = text_of_cells(at);
-    out_.without = without;
+  void conclude(const EstimateWithVerdict& result, AxisValues configuration,
+                const std::vector<const Timed*>& used, const std::string& left_out) {
+    out_.verdict = result.verdict;
+    out_.estimate = result.estimate;
+    configuration.insert(configuration.end(), result.varied_values.begin(), result.varied_values.end());
+    out_.configuration = text_of_axis_values(configuration);
+    out_.left_out = left_out;
     out_.runs = SIZE_MAX;
     for (const auto* timed : used) {
       out_.cases.push_back(timed->name->id);
       out_.runs = std::min(out_.runs, timed->runs.size());
     }
     std::string too_few;
-    if (out_.runs < rule_.runs) {
+    if (out_.runs < rule_.min_runs) {
       out_.verdict = Verdict::undecided;
-      too_few = fmt::format("{} of {} runs, by which it may vary", out_.runs, rule_.runs);
-      out_.command = command_of(claim_, device_, fmt::format(" --runs {}", rule_.runs));
+      too_few = fmt::format("{} of {} runs, by which it may vary", out_.runs, rule_.min_runs);
+      out_.command = command_of(claim_, device_, fmt::format(" --runs {}", rule_.min_runs));
     }
-    out_.note = joined(
-        {joined({out_.place, shared_cells(rule_, used, at)}, " "), number.note, without, too_few}, ": ");
+    const std::string common = text_of_common_axis_values(rule_, used, configuration);
+    out_.note = join_non_empty(
+        {join_non_empty({out_.configuration, common}, " "), result.note, left_out, too_few}, ": ");
   }
 
-  void conclude_without_place() {
-    out_.cached = in_a_cache_.has_value();
-    if (in_a_cache_) {
-      leave_undecided(in_cache);
-      out_.more = option_for_larger(*in_a_cache_, rule_);
-      if (!out_.more.empty()) out_.command = command_of(claim_, device_, out_.more);
+  void explain_missing_verdict() {
+    out_.cached = cached_configuration_.has_value();
+    if (cached_configuration_) {
+      set_undecided(in_cache);
+      out_.extra_options = option_for_largest_size(*cached_configuration_, rule_);
+      if (!out_.extra_options.empty()) out_.command = command_of(claim_, device_, out_.extra_options);
       return;
     }
-    out_.note = reason_without_rows(rule_, incomplete_ && !undecidable_, device_, families_);
+    out_.note = reason_without_rows(rule_, incomplete_ && !without_estimate_, device_, families_);
     out_.verdict = out_.note == no_rows ? Verdict::not_measured : Verdict::not_testable;
-    if (out_.note == no_rows && has_natives(rule_)) out_.more = " --with-baselines";
-    out_.command = command_of(claim_, device_, out_.more);
+    if (out_.note == no_rows && needs_baselines(rule_)) out_.extra_options = " --with-baselines";
+    out_.command = command_of(claim_, device_, out_.extra_options);
   }
 
   const Claim& claim_;
@@ -373,23 +409,25 @@ class Judge {
   const DeviceRows& device_;
   const std::vector<Family>& families_;
   Ruling out_;
-  bool incomplete_ = false;          // rows are missing at some place
-  bool undecidable_ = false;         // at some place all rows are there, and give no number
-  std::optional<Cells> in_a_cache_;  // the first place whose rows fit a cache, of a claim about memory
+  bool incomplete_ = false;        // rows are missing in some configuration
+  bool without_estimate_ = false;  // in some configuration all rows are there, and give no estimate
+  std::optional<AxisValues>
+      cached_configuration_;  // the first whose rows fit a cache, of a claim about memory
 };
 
-Ruling ruling_alone(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                    const std::vector<Family>& families) {
-  return Judge(claim, decision, device, families).ruling();
+Ruling ruling_ignoring_preconditions(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                                     const std::vector<Family>& families) {
+  return DecisionEvaluator(claim, decision, device, families).evaluate();
 }
 
 // Returns the ruling that says why nothing follows if the claim that must hold first does not;
 // std::nullopt if it holds.
-std::optional<Ruling> ruling_not_given(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                                       const std::vector<Family>& families) {
-  for (const Rule& given : decision.given) {
-    const Decision alone{decision.launched, given};
-    const Ruling first = ruling_alone(claim, alone, device, families);
+std::optional<Ruling> ruling_of_unmet_precondition(const Claim& claim, const Decision& decision,
+                                                   const DeviceRows& device,
+                                                   const std::vector<Family>& families) {
+  for (const Rule& precondition : decision.preconditions) {
+    const Decision first_decision{decision.launched, precondition};
+    const Ruling first = ruling_ignoring_preconditions(claim, first_decision, device, families);
     if (first.verdict == Verdict::holds) continue;
     Ruling out;
     out.claim = &claim;
@@ -400,24 +438,24 @@ std::optional<Ruling> ruling_not_given(const Claim& claim, const Decision& decis
       out.command = first.command;
     } else {
       out.verdict = Verdict::undecided;
-      out.note = fmt::format("says something only where {} holds", claim.given);
+      out.note = fmt::format("says something only where {} holds", claim.precondition);
     }
     return out;
   }
   return {};
 }
 
-Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                 const std::vector<Family>& families) {
-  auto not_given = ruling_not_given(claim, decision, device, families);
-  if (!not_given) return ruling_alone(claim, decision, device, families);
-  // A device without any gain cannot have the largest gain; neither can the one with the smallest, whatever
-  // else holds.
-  if (decision.rule.kind == Rule::Kind::gain && not_given->verdict == Verdict::undecided) {
-    Ruling alone = ruling_alone(claim, decision, device, families);
-    if (alone.verdict == Verdict::fails) return alone;
+Ruling ruling_of_decision(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                          const std::vector<Family>& families) {
+  auto unmet = ruling_of_unmet_precondition(claim, decision, device, families);
+  if (!unmet) return ruling_ignoring_preconditions(claim, decision, device, families);
+  // Lets a claim about the largest gain fail although its precondition, that there is a gain, is not met: if
+  // another gain is measurably larger, the claim is false whether or not its own gain exists.
+  if (decision.rule.kind == Rule::Kind::gain && unmet->verdict == Verdict::undecided) {
+    Ruling ruling = ruling_ignoring_preconditions(claim, decision, device, families);
+    if (ruling.verdict == Verdict::fails) return ruling;
   }
-  return *std::move(not_given);
+  return *std::move(unmet);
 }
 
 // Writes how many of the rows that show the fault are wrong here, and how the first is.
@@ -440,7 +478,8 @@ std::vector<Ruling> rulings_of(const Claim& claim, const DeviceRows& device,
                                const std::vector<Family>& families) {
   const std::string known_incorrect = known_incorrect_text(claim, device, families);
   std::vector<Ruling> out;
-  for (const auto& decision : claim.decisions) out.push_back(ruling_by(claim, decision, device, families));
+  for (const auto& decision : claim.decisions)
+    out.push_back(ruling_of_decision(claim, decision, device, families));
   if (out.empty()) {
     Ruling& none = out.emplace_back();
     none.claim = &claim;

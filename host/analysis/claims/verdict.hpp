@@ -22,27 +22,28 @@ enum class Verdict {
 };
 
 constexpr auto enum_names(Verdict) {
-  return std::array{"holds", "fails", "within noise", "not measured", "undecided", "not testable", "void"};
+  return std::array{"holds",     "fails",        "within noise", "not measured",
+                    "undecided", "not testable", "no evidence"};
 }
 
 struct Ruling {
   const Claim* claim = nullptr;
   const Decision* decision = nullptr;  // null: the claim has none
   Verdict verdict = Verdict::not_testable;
-  std::optional<Figure> number;
-  std::string place;  // size and type chosen for this device; where a maximum lies
-  std::string note;   // the values that all deciding rows share, and what decided; or why there is no verdict
-  std::string without;             // part of the note: what could not take part, as it cannot run here
-  bool cached = false;             // the buffers of some of the rows fit a cache
+  std::optional<Estimate> estimate;
+  std::string configuration;  // size and type chosen for this device; the axis values of a maximum
+  std::string note;  // the values that all deciding rows share, and what decided; or why there is no verdict
+  std::string left_out;  // part of the note: cases that could not take part, as they cannot run here
+  bool cached = false;   // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row
   std::string known_incorrect;     // results of the rows that show the fault; empty if they were not run
-  std::string more;                // options that the command adds: larger sizes, native baselines
+  std::string extra_options;       // options that the command adds: larger sizes, native baselines
   std::string command;             // measures what is missing
 };
 
 // Holds or fails if the whole interval lies beyond the bound and its margin.
-Verdict verdict_of(const Figure&, const Bound&);
+Verdict verdict_of(const Estimate&, const Bound&);
 
 // Returns the verdict that a published value gives on its own claim; std::nullopt if no rule decides the
 // claim or the value is void.
@@ -54,9 +55,9 @@ std::vector<Ruling> rulings_of(const Claim&, const DeviceRows&, const std::vecto
 // Notes of rulings without a verdict.
 inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
-inline constexpr const char* beyond_memory =
+inline constexpr const char* above_memory_bandwidth =
     "faster than memory was found to be: a cache held a part, or the peak was measured in a bad moment";
-inline constexpr const char* one_unit =
+inline constexpr const char* sized_for_one_compute_unit =
     "groups_per_cu counts by compute units, and the driver says that the GPU is one";
 
 }  // namespace clweave::claims

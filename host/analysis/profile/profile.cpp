@@ -125,13 +125,14 @@ void add_findings(std::vector<Trait>& out, const Family& family, const DeviceRow
 // The highest rate among the rows that measure this peak.
 DrawnNumber peak(const DeviceRows& device, Peak name) {
   RowSelection rows = device.of(peak_family);
-  std::erase_if(rows, [&](const Timed* timed) { return timed->any->peak != name; });
+  std::erase_if(rows, [&](const Timed* timed) { return timed->representative->peak != name; });
   const auto rate = of_arithmetic(name) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
   return [rows = of_one_clock(std::move(rows)), rate](Resample clock) {
     std::optional<Answer> out;
     for (const auto* timed : rows) {
-      if (!(timed->any->*rate)) continue;
-      const double value = *(timed->any->*rate) * timed->any->time_s / clock[timed->index];
+      if (!(timed->representative->*rate)) continue;
+      const double value =
+          *(timed->representative->*rate) * timed->representative->time_s / clock[timed->index];
       if (!out || value > out->value) out = Answer{value, {timed}};
     }
     return out;

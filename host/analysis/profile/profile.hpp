@@ -16,8 +16,8 @@ struct Trait {
   std::string meaning;  // for people
   std::string unit;
   TraitGroup group = TraitGroup::execution;
-  std::optional<Figure> figure = {};  // empty where rows are missing or do not decide
-  std::string note = {};              // which variant reached it
+  std::optional<Estimate> figure = {};  // empty where rows are missing or do not decide
+  std::string note = {};                // which variant reached it
   std::vector<std::string> cases = {};
   std::string command = {};                             // measures it, where rows are missing
   std::string undecided = {};                           // why its rows do not decide

@@ -92,7 +92,7 @@ class Draws {
 
 const Value* Timed::axis(std::string_view wanted) const {
   static const Value event{std::string("event")}, host{std::string("host")};
-  if (wanted == timer_axis) return any->timer == Timer::host ? &host : &event;
+  if (wanted == timer_axis) return representative->timer == Timer::host ? &host : &event;
   return name->axis(wanted);
 }
 
@@ -184,7 +184,7 @@ void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceRes
       Timed& timed = out.emplace_back();
       timed.name = native.of;
       timed.api = native.api;
-      timed.any = &native.run;
+      timed.representative = &native.run;
     }
     out[at->second].runs.push_back(&native.run);
   }
@@ -200,7 +200,8 @@ Timed timed_by(Timer timer, const CaseTimes& at) {
     if (run.timer != timer || !at.counts(run)) continue;
     timed.runs.push_back(&run);
     // Not every run measures peaks.
-    if (timed.any == nullptr || (!timed.any->fraction_of_peak && run.fraction_of_peak)) timed.any = &run;
+    if (timed.representative == nullptr || (!timed.representative->fraction_of_peak && run.fraction_of_peak))
+      timed.representative = &run;
   }
   return timed;
 }
@@ -216,7 +217,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
     for (const auto& at : device.cases) {
       for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
         Timed timed = timed_by(timer, at);
-        if (timed.any != nullptr) rows.timed.push_back(std::move(timed));
+        if (timed.representative != nullptr) rows.timed.push_back(std::move(timed));
       }
     }
     std::ranges::stable_sort(rows.timed, {}, [](const Timed& timed) { return timed.runs.front()->row; });
@@ -229,7 +230,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
       std::vector<double> medians;
       for (const auto* run : timed.runs) medians.push_back(run->time_s);
       timed.median_s = median(medians);
-      (i >= ours     ? rows.natives
+      (i >= ours     ? rows.baselines
        : timed.tuned ? rows.tuned_by_family[timed.family()]
                      : rows.by_family[timed.family()])
           .push_back(&timed);
@@ -238,25 +239,26 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
   return out;
 }
 
-std::optional<Figure> estimate(const DeviceRows& rows,
-                               const std::function<std::optional<double>(Resample)>& number) {
+std::optional<Estimate> estimate(const DeviceRows& rows,
+                                 const std::function<std::optional<double>(Resample)>& number) {
   const std::size_t before = rows.reads;
   const auto measured = number(rows.measured());
   const std::size_t draws =
       std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
   if (!measured) return {};
-  const bool certain = std::ranges::all_of(
-      rows.timed, [](const Timed& timed) { return timed.runs.size() == 1 && is_exact(*timed.any); });
-  if (certain || !std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
+  const bool certain = std::ranges::all_of(rows.timed, [](const Timed& timed) {
+    return timed.runs.size() == 1 && is_exact(*timed.representative);
+  });
+  if (certain || !std::isfinite(*measured)) return Estimate{*measured, *measured, *measured};
   std::vector<double> drawn;
   for (std::size_t k = 1; k <= draws; ++k) {
     if (const auto value = number(Resample(rows, k, draws)); value && std::isfinite(*value))
       drawn.push_back(*value);
   }
-  if (drawn.empty()) return Figure{*measured, *measured, *measured};
+  if (drawn.empty()) return Estimate{*measured, *measured, *measured};
   // The minimum of many noisy times lies below most draws: the interval includes the number as measured.
-  return Figure{*measured, std::min(*measured, quantile(drawn, 0.025)),
-                std::max(*measured, quantile(drawn, 0.975))};
+  return Estimate{*measured, std::min(*measured, quantile(drawn, 0.025)),
+                  std::max(*measured, quantile(drawn, 0.975))};
 }
 
 namespace {
@@ -290,7 +292,7 @@ double median_of(const Timed& timed, double RunTime::*what) {
 
 Outcome outcome_of(Case at, const Timed& timed) {
   Outcome out(std::move(at), 0);
-  static_cast<Measurement&>(out) = static_cast<const Measurement&>(*timed.any);
+  static_cast<Measurement&>(out) = static_cast<const Measurement&>(*timed.representative);
   for (const auto* run : timed.runs) {
     out.value = std::max(out.value, run->value);
     if (run->min_s && (!out.min_s || *run->min_s < *out.min_s)) out.min_s = run->min_s;

@@ -24,8 +24,8 @@ struct Timed {
   std::string_view api = {};  // of a baseline; empty: OpenCL, ours
   bool tuned = false;         // in the configuration that tuning found for this device
   std::vector<const RunTime*> runs;
-  const RunTime* any = nullptr;   // one of them, with fraction_of_peak if any has it
-  const CaseTimes* at = nullptr;  // null: of a baseline
+  const RunTime* representative = nullptr;  // one of `runs`, with fraction_of_peak if any has it
+  const CaseTimes* at = nullptr;            // null: of a baseline
   double median_s = 0;
   std::size_t index = 0;  // into a Resample
 
@@ -40,7 +40,7 @@ using RowSelection = std::vector<const Timed*>;
 
 struct DeviceRows;
 
-// A bootstrap draw: seconds of each Timed by its index, as measured or resampled.
+// One bootstrap sample: seconds of each Timed by its index, as measured or resampled.
 class Resample {
  public:
   Resample(const DeviceRows& rows, std::size_t draw, std::size_t draws)
@@ -61,8 +61,8 @@ class Resample {
   std::size_t draw_, draws_;
 };
 
-// A number and its 95 % interval.
-struct Figure {
+// An estimated number and its 95 % interval.
+struct Estimate {
   double value = 0, low = 0, high = 0;
 };
 
@@ -70,7 +70,7 @@ struct DeviceRows {
   const DeviceResults* results = nullptr;
   std::vector<Timed> timed;  // those that count, in the order met; then those of baselines
   std::map<std::string, RowSelection> by_family, tuned_by_family;
-  RowSelection natives;
+  RowSelection baselines;
   mutable std::vector<std::vector<double>> drawn;  // per Timed, filled when first needed
   mutable std::size_t reads = 0;                   // of times, by all draws
 
@@ -103,8 +103,8 @@ std::vector<DeviceRows> device_rows(const ResultsSet&);
 //
 // `number` is called for each draw, so it selects its rows before. One that reads more than 20000 times gets
 // fewer draws than 200, at least 20, so that a million rows take seconds.
-std::optional<Figure> estimate(const DeviceRows&,
-                               const std::function<std::optional<double>(Resample)>& number);
+std::optional<Estimate> estimate(const DeviceRows&,
+                                 const std::function<std::optional<double>(Resample)>& number);
 
 // Returns nothing for a row that lacks one of the family's axes.
 std::optional<Case> case_of(const Family&, const CaseName&);
