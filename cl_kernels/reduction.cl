@@ -43,11 +43,11 @@
 // Folds the first `count` values, with warps 64 at most, for all lanes of a sub-group.
 INLINE T fold_by_subgroup(const __local T* scratch, const uint count) {
   const uint lane = subgroup_lane();
-  T x = lane < count ? scratch[lane] : neutral();
+  T x = lane < count ? scratch[lane] : identity_value();
 #if SUBGROUP_PTX
   if (count > SUBGROUP_SIZE) x = COMBINE(x, scratch[lane + SUBGROUP_SIZE]);
 #else
-  for (uint i = lane + subgroup_items(); i < count; i += subgroup_items()) x = COMBINE(x, scratch[i]);
+  for (uint i = lane + subgroup_size(); i < count; i += subgroup_size()) x = COMBINE(x, scratch[i]);
 #endif
   return subgroup_reduce(x);
 }
@@ -71,7 +71,7 @@ INLINE T fold_group(T x, __local T* scratch) {
 #else
 
 INLINE T fold_group(T x, __local T* scratch) {
-  const uint lane = item_id();
+  const uint lane = work_item_id();
   scratch[lane] = x;
 #pragma unroll
   for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
@@ -86,12 +86,12 @@ INLINE T fold_group(T x, __local T* scratch) {
 //
 // All but `unrolled` ask for the size of the work-group at run time, lest a compiler unroll their loops.
 
-INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : neutral(); }
+INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : identity_value(); }
 
 // Folds with every second work-item of a level, then every fourth: warps diverge.
 __kernel void interleaved(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id(), size = (uint)get_local_size(0);
+  const uint lane = work_item_id(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -103,7 +103,7 @@ __kernel void interleaved(__global T* restrict out, __global const T* restrict i
 // Folds the same pairs by neighbouring work-items: no divergence, but bank conflicts.
 __kernel void nondivergent(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id(), size = (uint)get_local_size(0);
+  const uint lane = work_item_id(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     const uint i = 2 * stride * lane;
@@ -116,7 +116,7 @@ __kernel void nondivergent(__global T* restrict out, __global const T* restrict 
 // Folds by neighbouring work-items at neighbouring addresses: no bank conflicts.
 __kernel void sequential(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id();
+  const uint lane = work_item_id();
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = (uint)get_local_size(0) / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -133,7 +133,7 @@ INLINE T first_two(__global const T* restrict in, const uint n, const size_t siz
 // Adds two values while loading, so that no work-item begins idle.
 __kernel void first_add(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id(), size = (uint)get_local_size(0);
+  const uint lane = work_item_id(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -180,7 +180,7 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 #if GROUP >= 64
 __kernel void last_warp(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id(), size = (uint)get_local_size(0);
+  const uint lane = work_item_id(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 32; stride /= 2) {
     LEVEL(stride);
@@ -216,7 +216,7 @@ __kernel void last_warp(__global T* restrict out, __global const T* restrict in,
 
 __kernel void unrolled(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id();
+  const uint lane = work_item_id();
   scratch[lane] = first_two(in, n, GROUP);
   UNROLLED_LEVELS;
   LAST_WARP;
@@ -225,8 +225,8 @@ __kernel void unrolled(__global T* restrict out, __global const T* restrict in, 
 // Does the same in a grid-stride loop: few work-groups walk through all values.
 __kernel void more_work(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = item_id();
-  T mine = neutral();
+  const uint lane = work_item_id();
+  T mine = identity_value();
   for (size_t i = get_group_id(0) * 2 * GROUP + lane; i < n; i += get_num_groups(0) * 2 * GROUP) {
     const T a = in[i], b = element(in, i + GROUP, n);
     mine = COMBINE(mine, COMBINE(a, b));
@@ -261,7 +261,7 @@ INLINE T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
 
 // Folds this work-item's share of its work-group's tiles; `run` consecutive ones where they are not STRIDED.
 INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
-  const uint lane = item_id(), group = (uint)get_group_id(0);
+  const uint lane = work_item_id(), group = (uint)get_group_id(0);
   const uint tiles = (n + TILE - 1) / TILE;
 #if STRIDED
   const uint first = group, last = tiles, step = (uint)get_num_groups(0);
@@ -270,9 +270,9 @@ INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run)
   const uint first = group * run, last = min(first + run, tiles), step = 1;
 #endif
   V sums[UNROLL];
-  T rest = neutral();
+  T rest = identity_value();
 #pragma unroll
-  for (uint u = 0; u < UNROLL; ++u) sums[u] = (V)(neutral());
+  for (uint u = 0; u < UNROLL; ++u) sums[u] = (V)(identity_value());
   for (uint t = first; t < last; t += step) {
     const uint base = t * TILE;
     if (n - base >= TILE) {
@@ -295,7 +295,7 @@ __kernel void tiles(__global T* restrict out,
     const uint run) {
   __local T scratch[GROUP];
   const T all = fold_group(fold_tiles(in, n, run), scratch);
-  if (item_id() == 0) out[get_group_id(0)] = all;
+  if (work_item_id() == 0) out[get_group_id(0)] = all;
 }
 
 // ---- One launch: the work-group that finishes last, by a count, folds what all left; nobody waits ---------
@@ -330,7 +330,7 @@ __kernel void single(__global T* restrict out,
     volatile __global uint* count) {
   __local T scratch[GROUP];
   __local uint is_last[1];  // not a scalar: clang takes work-item 0's store for the only one
-  const uint lane = item_id(), groups = (uint)get_num_groups(0);
+  const uint lane = work_item_id(), groups = (uint)get_num_groups(0);
   const T own = fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
     EXCHANGE(&partials[get_group_id(0)], AS_WORD(own));
@@ -341,7 +341,7 @@ __kernel void single(__global T* restrict out,
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   // Lets the other work-groups fold nothing, so that no barrier stands in a branch.
   const uint left = is_last[0] != 0 ? groups : 0;
-  T mine = neutral();
+  T mine = identity_value();
   for (uint i = lane; i < left; i += GROUP) {
     const T other = AS_T(ADD(&partials[i], (WORD)0));
     mine = COMBINE(mine, other);
@@ -364,7 +364,7 @@ __kernel void atomic(__global T* restrict out,
     volatile __global ulong* total) {
   __local T scratch[GROUP];
   const T own = fold_group(fold_tiles(in, n, run), scratch);
-  if (item_id() == 0) {
+  if (work_item_id() == 0) {
     const ulong mine = ((ulong)own << 32) + 1;
     const ulong all = atom_add(total, mine) + mine;
     if ((uint)all == (uint)get_num_groups(0)) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // compact: moves the kept keys of a tile to their places, in one reading of the keys.
 //
-// CARRY             how a tile learns how many keys are kept before it: one of compaction/carry_*.cl, which define
-//                   CARRY_OF(mine, total) for all work-items, and STATES, the type of what it works on; CHAINED, 1: by
+// PREFIX_FILE       how a tile learns how many keys are kept before it: one of compaction/prefix_*.cl, which define
+//                   PREFIX_MEMORY, the local memory of TILE_PREFIX_OF(mine, total), which all work-items call and
+//                   which captures names of the kernel; STATES, the type of what that works on; CHAINED, 1: by
 //                   tile states; ORDERED, 1: the keys stay in their order
 // PERSISTENT        1: a work-group loops over tiles and loads the next one before it waits; only if STAGED
 // MASKS             1: an earlier launch left a bit per key
 #ifdef EDITOR
-#define CARRY "compaction/carry_look_back.cl"
+#define PREFIX_FILE "compaction/prefix_look_back.cl"
 #define PERSISTENT 0
 #define MASKS 0
 #elif !defined(PERSISTENT) || !defined(MASKS)
@@ -15,7 +16,7 @@
 #endif
 #include "compaction/output.cl"
 #include "compaction/ranks.cl"
-#include CARRY
+#include PREFIX_FILE
 
 #if !CHAINED
 typedef struct {
@@ -23,25 +24,25 @@ typedef struct {
 } Ticket;
 #endif
 
-KNOWN_GROUP
+WORK_GROUP_SIZE_ATTRIBUTE
 __kernel void compact(__global Key* restrict out, __global uint* restrict index, __global uint* restrict count,
                       STATES states, __global const uint* restrict masks, __global const Key* restrict in,
-                      const ulong n, const uint tiles, const uint tickets) {
+                      const ulong n, const uint tiles, const uint num_tickets) {
   VECTOR_MEMORY;
-  CARRY_MEMORY;
+  PREFIX_MEMORY;
   STAGE_MEMORY;
-  const uint item = (uint)get_local_id(0);
-  (void)item;
+  const uint local_id = (uint)get_local_id(0);
+  (void)local_id;
   (void)vectors;
   (void)masks;
 #if CHAINED
   Word counter;
-  Ticket mine = acquire_one_tile(states, tickets, ticket, &counter);
+  Ticket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
   if (mine.tile >= tiles) return;
 #else
   Ticket mine = {(uint)get_group_id(0), 0};
   (void)ticket;
-  (void)tickets;
+  (void)num_tickets;
 #endif
   Tile x;
 #if MASKS
@@ -50,43 +51,43 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
   load_vectors(&x, in, n, mine.tile, dropped());
 #endif
 #if CHAINED
-  broadcast_epoch(states, counter, tickets, ticket);
+  broadcast_epoch(states, counter, num_tickets, ticket);
 #endif
   while (mine.tile < tiles) {
-    uint counts[VECTORS], before[VECTORS];
+    uint counts[VECTORS], prefixes[VECTORS];
 #if PERSISTENT
-    if (item == 0) draw_ticket(states, tickets, ticket);
+    if (local_id == 0) draw_ticket(states, num_tickets, ticket);
 #endif
 #if SUBGROUP_OPS
-    uint subgroups;
-    const uint total = count_tile(count_vectors(&x, counts), sums, &subgroups);
+    uint subgroup_prefix;
+    const uint total = count_tile(count_vectors(&x, counts), partials, &subgroup_prefix);
 #else
     (void)count_vectors(&x, counts);
-    const uint total = rank_in_tile(&x, counts, before, vectors, sums);
+    const uint total = rank_in_tile(&x, counts, prefixes, vectors, partials);
 #endif
 #if CHAINED
     receive_epoch(&mine, ticket);
-    if (item == 0 && PUBLISHES_AGGREGATE(mine.tile)) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    if (local_id == 0 && PUBLISHES_AGGREGATE(mine.tile)) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 #endif
 #if SUBGROUP_OPS
-    rank_in_subgroup(&x, counts, before, subgroups);
+    rank_in_subgroup(&x, counts, prefixes, subgroup_prefix);
 #endif
 #if STAGED
-    stage_vectors(&x, before, STAGE);
+    stage_vectors(&x, prefixes, STAGE);
 #endif
 #if PERSISTENT
     const Ticket next = {ticket[0], ticket[1]};
     load_vectors(&x, in, n, next.tile, dropped());  // loads nothing behind the last tile
 #endif
-    const ulong carry = CARRY_OF(mine, total);
+    const ulong tile_prefix = TILE_PREFIX_OF(mine, total);
 #if STAGED
     barrier(CLK_LOCAL_MEM_FENCE);
-    write_staged(total, carry, mine.tile, STAGE, out, index);
+    write_staged(total, tile_prefix, mine.tile, STAGE, out, index);
 #else
-    write_vectors(&x, before, carry, mine.tile, out, index);
+    write_vectors(&x, prefixes, tile_prefix, mine.tile, out, index);
 #endif
 #if ORDERED
-    if (item == 0 && mine.tile == tiles - 1) put_count(count, carry + total, n);
+    if (local_id == 0 && mine.tile == tiles - 1) put_count(count, tile_prefix + total, n);
 #endif
 #if PERSISTENT
     mine = next;

@@ -19,7 +19,7 @@ uint mask_of_vector(__global const uint* restrict masks, const uint row) {
   uint kept = 0;
 #pragma unroll
   for (uint v = 0; v < VEC; ++v)
-    kept |= (masks[subgroup_id() * REGISTER_ITEMS + row * VEC + v] >> subgroup_lane() & 1) << v;
+    kept |= (masks[subgroup_id() * REGISTER_ELEMENTS + row * VEC + v] >> subgroup_lane() & 1) << v;
   return kept;
 }
 
@@ -27,7 +27,7 @@ void write_masks(const Tile* x, __global uint* restrict masks) {
   for (uint r = 0; r < VECTORS; ++r) {
     for (uint v = 0; v < VEC; ++v) {
       const uint votes = ballot(keeps(x->at[r][v]));
-      if (subgroup_lane() == 0) masks[subgroup_id() * REGISTER_ITEMS + r * VEC + v] = votes;
+      if (subgroup_lane() == 0) masks[subgroup_id() * REGISTER_ELEMENTS + r * VEC + v] = votes;
     }
   }
 }
@@ -39,7 +39,7 @@ uint mask_of_vector(__global const uint* restrict masks, const uint row) {
 }
 
 void write_masks(const Tile* x, __global uint* restrict masks, __local uint* held) {
-  for (uint i = item_id(); i < MASK_WORDS; i += GROUP) held[i] = 0;
+  for (uint i = work_item_id(); i < MASK_WORDS; i += GROUP) held[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint r = 0; r < VECTORS; ++r) {
     const uint first = place_of_vector(r) * VEC;
@@ -48,13 +48,13 @@ void write_masks(const Tile* x, __global uint* restrict masks, __local uint* hel
     if (kept != 0) (void)atomic_or(&held[first / 32], kept << first % 32);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = item_id(); i < MASK_WORDS; i += GROUP) masks[i] = held[i];
+  for (uint i = work_item_id(); i < MASK_WORDS; i += GROUP) masks[i] = held[i];
 }
 #endif
 #endif
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void count_tiles(__global uint* restrict tile_sums, __global uint* restrict masks,
+__kernel void count_tiles(__global uint* restrict tile_aggregates, __global uint* restrict masks,
                           __global const Key* restrict in, const ulong n) {
   VECTOR_MEMORY;
   (void)ticket;
@@ -74,12 +74,12 @@ __kernel void count_tiles(__global uint* restrict tile_sums, __global uint* rest
 #endif
   (void)vectors;
 #if SUBGROUP_OPS
-  uint subgroups;
-  total = count_tile(mine, sums, &subgroups);
+  uint subgroup_prefix;
+  total = count_tile(mine, partials, &subgroup_prefix);
 #else
-  (void)scan_group(sums, mine, &total);
+  (void)scan_group(partials, mine, &total);
 #endif
-  if (get_local_id(0) == 0) tile_sums[get_group_id(0)] = total;
+  if (get_local_id(0) == 0) tile_aggregates[get_group_id(0)] = total;
 }
 
 #if MASKS

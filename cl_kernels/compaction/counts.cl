@@ -18,13 +18,13 @@ uint count_vectors(const Tile* x, uint* counts) {
 }
 
 #if SUBGROUP_OPS
-// Returns the count of the tile, and of the sub-groups before this one in *subgroups.
-uint count_tile(const uint mine, __local uint* sums, uint* subgroups) {
+// Returns the count of the tile, and in *subgroup_prefix that of the sub-groups before this one.
+uint count_tile(const uint mine, __local uint* partials, uint* subgroup_prefix) {
   uint total;
-  const uint of_subgroup = subgroup_reduce(mine);
-  if (subgroup_lane() == 0) sums[subgroup_id()] = of_subgroup;
+  const uint subgroup_aggregate = subgroup_reduce(mine);
+  if (subgroup_lane() == 0) partials[subgroup_id()] = subgroup_aggregate;
   barrier(CLK_LOCAL_MEM_FENCE);
-  *subgroups = scan_subgroup_sums(sums, &total);
+  *subgroup_prefix = scan_subgroup_aggregates(partials, &total);
   return total;
 }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu: compacts on a processor in one pass: a work-group is one work-item, which compacts its chunk without branches.
+// cpu: compacts on a CPU in one pass: a work-group is one work-item, which compacts its chunk without branches.
 //
 // CHUNK             keys of a chunk
 // KEY_BYTES         of a key
@@ -88,20 +88,20 @@ __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __g
   const ulong first = (ulong)mine.tile * CHUNK;
   const uint kept = append_kept(in, first, min(first + CHUNK, n), held, places);
   if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, kept);
-  uint carry = 0;
+  uint tile_prefix = 0;
   int position = (int)mine.tile - 1;
-  serial_look_back(states, mine.epoch, &position, &carry);
+  serial_look_back(states, mine.epoch, &position, &tile_prefix);
   while (position != DONE) {  // the work-group that has that chunk is late
     const uint other = count_chunk(in, (ulong)position * CHUNK);
-    offer(states, (uint)position, mine.epoch, other);
-    carry += other;
+    try_publish(states, (uint)position, mine.epoch, other);
+    tile_prefix += other;
     --position;
-    serial_look_back(states, mine.epoch, &position, &carry);
+    serial_look_back(states, mine.epoch, &position, &tile_prefix);
   }
-  publish(states, mine.tile, mine.epoch, INCLUSIVE, carry + kept);
-  for (uint i = 0; i < kept; ++i) out[carry + i] = held[i];
+  publish(states, mine.tile, mine.epoch, INCLUSIVE, tile_prefix + kept);
+  for (uint i = 0; i < kept; ++i) out[tile_prefix + i] = held[i];
 #if INDEX
-  for (uint i = 0; i < kept; ++i) index[carry + i] = places[i];
+  for (uint i = 0; i < kept; ++i) index[tile_prefix + i] = places[i];
 #endif
-  if (mine.tile == tiles - 1) put_count(count, carry + kept, n);
+  if (mine.tile == tiles - 1) put_count(count, tile_prefix + kept, n);
 }

@@ -13,6 +13,7 @@
 
 #if STAGED
 
+// STAGE_MEMORY declares local memory: `staged` and, with INDEX, `places`. STAGE passes both.
 #if INDEX
 #define STAGE_MEMORY                       \
   __local Vector staged[GROUP * VECTORS];  \
@@ -23,11 +24,11 @@
 #define STAGE (__local Key*)staged, 0
 #endif
 
-void stage_vectors(const Tile* x, const uint* before, __local Key* staged, __local ushort* places) {
+void stage_vectors(const Tile* x, const uint* prefixes, __local Key* staged, __local ushort* places) {
   (void)places;
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    uint rank = before[r];
+    uint rank = prefixes[r];
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       if (!keeps(x->at[r][v])) continue;
@@ -41,21 +42,21 @@ void stage_vectors(const Tile* x, const uint* before, __local Key* staged, __loc
 }
 
 // Writes neighbouring keys by neighbouring work-items; vectors, where the first one is aligned.
-void write_staged(const uint kept, const ulong carry, const ulong tile, const __local Key* staged,
+void write_staged(const uint kept, const ulong tile_prefix, const ulong tile, const __local Key* staged,
                   const __local ushort* places, __global Key* restrict out, __global uint* restrict index) {
   (void)tile;
   (void)places;
   (void)index;
   uint first = 0;
-  if (VEC > 1 && carry % VEC == 0) {
-    __global Vector* to = (__global Vector*)(out + carry);
+  if (VEC > 1 && tile_prefix % VEC == 0) {
+    __global Vector* to = (__global Vector*)(out + tile_prefix);
     for (uint i = (uint)get_local_id(0); i < kept / VEC; i += GROUP) to[i] = ((const __local Vector*)staged)[i];
     first = kept / VEC * VEC;
   }
-  for (uint i = first + (uint)get_local_id(0); i < kept; i += GROUP) out[carry + i] = staged[i];
+  for (uint i = first + (uint)get_local_id(0); i < kept; i += GROUP) out[tile_prefix + i] = staged[i];
 #if INDEX
   for (uint i = (uint)get_local_id(0); i < kept; i += GROUP)
-    index[carry + i] = (uint)(tile * REGISTER_TILE) + places[i];
+    index[tile_prefix + i] = (uint)(tile * REGISTER_TILE) + places[i];
 #endif
 }
 
@@ -63,13 +64,13 @@ void write_staged(const uint kept, const ulong carry, const ulong tile, const __
 
 #define STAGE_MEMORY
 
-void write_vectors(const Tile* x, const uint* before, const ulong carry, const ulong tile, __global Key* restrict out,
-                   __global uint* restrict index) {
+void write_vectors(const Tile* x, const uint* prefixes, const ulong tile_prefix, const ulong tile,
+                   __global Key* restrict out, __global uint* restrict index) {
   (void)index;
   (void)tile;
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    ulong to = carry + before[r];
+    ulong to = tile_prefix + prefixes[r];
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       if (!keeps(x->at[r][v])) continue;

@@ -5,7 +5,8 @@
 //                   other sub-groups inspect as many as they have work-items
 //
 // After Merrill & Garland 2016, with the fallback of Smith, Levien & Owens 2025: a tile whose state stays INVALID is
-// summed up here, so that nothing depends on the progress of other work-groups, but for NVIDIA's warps, which wait.
+// reduced here, so that no work-group needs the progress of another. The PTX variant has no fallback: it spins until
+// the earlier tiles have published, and so needs the forward progress of their work-groups.
 #pragma once
 #include "lib/serial_look_back.cl"
 #ifdef EDITOR
@@ -14,56 +15,58 @@
 #error "decoupled_look_back.cl needs WINDOW from the host"
 #endif
 
-// Returns, to all work-items of the group, the sum of a tile of `items` elements per work-item: each algorithm
-// defines its own. `table` is that of scan/pascal.cl.
-Element fold_tile(__local Element* sums, __global const Key* restrict in, const ulong n, const ulong tile,
-                  const uint items, __global const Value* restrict table);
+// Returns the aggregate of a tile to all work-items of the group. Each algorithm defines its own. `table` is that of
+// scan/pascal.cl.
+Element reduce_tile(__local Element* partials, __global const Key* restrict in, const ulong n, const ulong tile,
+                    const uint elements_per_work_item, __global const Value* restrict table);
 
 #if SUBGROUP_PTX
 
 // Looks back by one warp, WINDOW states at a time, a lane per state: the operator must commute. All lanes must call
-// it, and all get the result.
+// it, and all get the result. After SPIN_LIMIT polls it gives up: the result is then wrong, which verification catches.
 Element warp_look_back(volatile __global Word* states, const Ticket mine) {
-  const int lane = (int)get_local_id(0);
-  Element after = identity();
+  const int local_id = (int)get_local_id(0);
+  Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
   for (uint spins = 0; spins < SPIN_LIMIT; ++spins) {
-    State seen[WINDOW / SUBGROUP_SIZE];
+    State loaded[WINDOW / SUBGROUP_SIZE];
 #pragma unroll
     for (int w = 0; w < WINDOW / SUBGROUP_SIZE; ++w)  // all loads are in flight before the first is needed
-      seen[w] = load_state(states, (uint)max(position - w * SUBGROUP_SIZE - lane, 0));
+      loaded[w] = load_state(states, (uint)max(position - w * SUBGROUP_SIZE - local_id, 0));
 #pragma unroll
     for (int w = 0; w < WINDOW / SUBGROUP_SIZE; ++w) {
-      const int at = position - lane;
-      Element value = at == FRONT ? initial() : identity();
-      const uint flag = at < 0 ? INCLUSIVE : read_state(seen[w], mine.epoch, &value);
+      const int at = position - local_id;
+      Element value = at == FRONT ? init() : identity();
+      const uint flag = at < 0 ? INCLUSIVE : read_state(loaded[w], mine.epoch, &value);
       const uint inclusive = ballot(flag == INCLUSIVE);
       const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
       if ((ballot(flag == INVALID) & needed) != 0) break;
-      if ((needed >> lane & 1) != 0) after = combine(value, after);
-      if (inclusive != 0) return subgroup_reduce_elements(after);
+      if ((needed >> local_id & 1) != 0) exclusive_prefix = combine(value, exclusive_prefix);
+      if (inclusive != 0) return subgroup_reduce_elements(exclusive_prefix);
       position -= SUBGROUP_SIZE;
     }
   }
-  return after;
+  return exclusive_prefix;
 }
 
-// Returns what precedes the tile to all work-items, and publishes the tile's inclusive prefix.
+// Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix.
 Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
-                           __local Element* carried) {
-  const uint lane = (uint)get_local_id(0);
-  if (lane < SUBGROUP_SIZE) {
-    const Element carry = warp_look_back(states, mine);
-    if (lane == 0) {
-      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-      carried[0] = carry;
+                           __local Element* shared_prefix) {
+  const uint local_id = (uint)get_local_id(0);
+  if (local_id < SUBGROUP_SIZE) {
+    const Element exclusive_prefix = warp_look_back(states, mine);
+    if (local_id == 0) {
+      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+      shared_prefix[0] = exclusive_prefix;
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return carried[0];
+  return shared_prefix[0];
 }
-#define LOOK_BACK(mine, total, items) parallel_look_back(states, mine, total, carried)
-#define WINDOW_MEMORY __local Element carried[1]
+// Captures `states` and what WINDOW_MEMORY declares.
+#define LOOK_BACK(mine, total, elements_per_work_item) parallel_look_back(states, mine, total, shared_prefix)
+// Declares local memory: `shared_prefix`.
+#define WINDOW_MEMORY __local Element shared_prefix[1]
 
 #else
 
@@ -71,54 +74,54 @@ Element parallel_look_back(volatile __global Word* states, const Ticket mine, co
 
 // Passes the first sub-group's result to the others.
 typedef struct {
-  Element carry;
+  Element exclusive_prefix;
   int position;
-} Seen;
-#define SEEN 1
+} LookbackResult;
+#define WINDOW_SLOTS 1
 
-// Looks back by the first sub-group, a state per lane. The sum of the tiles between *position and the own one is
-// spread over the *after of all lanes. Ends as serial_look_back does.
-void subgroup_look_back(volatile __global Word* states, const uint epoch, int* position, Element* after) {
+// Looks back by the first sub-group, a state per lane. Each lane combines what it read into its own *exclusive_prefix:
+// the aggregate of those of all lanes is the result. Sets *position as serial_look_back does.
+void subgroup_look_back(volatile __global Word* states, const uint epoch, int* position, Element* exclusive_prefix) {
   const uint lane = subgroup_lane();
   uint spins = 0;
   while (spins < SPIN_LIMIT) {
     const int at = *position - (int)lane;
-    Element value = at == FRONT ? initial() : identity();
+    Element value = at == FRONT ? init() : identity();
     const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, epoch, &value);
     const uint inclusive = subgroup_first(flag == INCLUSIVE), invalid = subgroup_first(flag == INVALID);
     const bool done = inclusive < invalid;
     const uint known = done ? inclusive + 1 : invalid;
-    if (lane < known) *after = combine(value, *after);
+    if (lane < known) *exclusive_prefix = combine(value, *exclusive_prefix);
     *position = done ? DONE : *position - (int)known;
     if (done) return;
     spins = known > 0 ? 0 : spins + 1;
   }
 }
 
-// Returns what precedes the tile to all work-items, and publishes the tile's inclusive prefix. The work-group sums up
-// itself what stays INVALID. All work-items must call it.
+// Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix. The work-group reduces a
+// tile whose state stays INVALID itself. All work-items must call it.
 Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
-                           __local Seen* seen, __local Element* sums, __global const Key* restrict in,
-                           const ulong n, const uint items, __global const Value* restrict table) {
-  Element after = identity();
+                           __local LookbackResult* result, __local Element* partials, __global const Key* restrict in,
+                           const ulong n, const uint elements_per_work_item, __global const Value* restrict table) {
+  Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
   while (true) {
     if (subgroup_id() == 0) {
-      subgroup_look_back(states, mine.epoch, &position, &after);
-      if (position == DONE) after = subgroup_reduce_elements(after);
+      subgroup_look_back(states, mine.epoch, &position, &exclusive_prefix);
+      if (position == DONE) exclusive_prefix = subgroup_reduce_elements(exclusive_prefix);
       if (subgroup_lane() == 0) {
-        if (position == DONE) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(after, total));
-        seen->carry = after;
-        seen->position = position;
+        if (position == DONE) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+        result->exclusive_prefix = exclusive_prefix;
+        result->position = position;
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    position = seen->position;
-    if (position == DONE) return seen->carry;
-    const Element sum = fold_tile(sums, in, n, (ulong)position, items, table);
-    if (item_id() == 0) {
-      offer(states, (uint)position, mine.epoch, sum);
-      after = combine(sum, after);
+    position = result->position;
+    if (position == DONE) return result->exclusive_prefix;
+    const Element aggregate = reduce_tile(partials, in, n, (ulong)position, elements_per_work_item, table);
+    if (work_item_id() == 0) {
+      try_publish(states, (uint)position, mine.epoch, aggregate);
+      exclusive_prefix = combine(aggregate, exclusive_prefix);
     }
     --position;
   }
@@ -126,77 +129,81 @@ Element parallel_look_back(volatile __global Word* states, const Ticket mine, co
 
 #else
 
-// Describes consecutive states: the sum of `length` tiles, and the flag of the last.
+// Describes consecutive states: the aggregate of `length` tiles, and the flag of the last.
 typedef struct {
-  Element sum;
+  Element aggregate;
   uint length, flag;
-} Seen;
-#define SEEN WINDOW
+} LookbackResult;
+#define WINDOW_SLOTS WINDOW
 
 // Joins two neighbours. The nearer one decides whether the farther one counts.
-Seen merged(const Seen near, const Seen far) {
-  Seen both = near;
+LookbackResult merged(const LookbackResult near, const LookbackResult far) {
+  LookbackResult both = near;
   if (near.flag == AGGREGATE) {
-    both.sum = combine(far.sum, near.sum);
+    both.aggregate = combine(far.aggregate, near.aggregate);
     both.length = near.length + far.length;
     both.flag = far.flag;
   }
   return both;
 }
 
-// Looks back by WINDOW work-items, a state each, which reduce what they found in local memory. The work-group sums up
-// itself what stays INVALID. All work-items must call it, and all get the result.
-Element group_look_back(volatile __global Word* states, const Ticket mine, __local Seen* window,
-                        __local Element* sums, __global const Key* restrict in, const ulong n,
-                        const uint items, __global const Value* restrict table) {
-  const uint lane = item_id();
-  Element after = identity();
+// Looks back by WINDOW work-items, a state each, which reduce what they found in local memory. The work-group reduces
+// a tile whose state stays INVALID itself. All work-items must call it, and all get the result.
+Element group_look_back(volatile __global Word* states, const Ticket mine, __local LookbackResult* window,
+                        __local Element* partials, __global const Key* restrict in, const ulong n,
+                        const uint elements_per_work_item, __global const Value* restrict table) {
+  const uint local_id = work_item_id();
+  Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
   uint spins = 0;
   while (position != DONE) {  // each SPIN_LIMIT iterations step over a tile at least
-    if (lane < WINDOW) {
-      const int at = position - (int)lane;
-      Seen one;
-      one.sum = at == FRONT ? initial() : identity();
-      one.length = 1;
-      one.flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &one.sum);
-      if (one.flag == INVALID) one.length = 0;
-      window[lane] = one;
+    if (local_id < WINDOW) {
+      const int at = position - (int)local_id;
+      LookbackResult result;
+      result.aggregate = at == FRONT ? init() : identity();
+      result.length = 1;
+      result.flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &result.aggregate);
+      if (result.flag == INVALID) result.length = 0;
+      window[local_id] = result;
     }
     for (uint distance = 1; distance < WINDOW; distance *= 2) {
       barrier(CLK_LOCAL_MEM_FENCE);
-      if (lane % (2 * distance) == 0 && lane + distance < WINDOW)
-        window[lane] = merged(window[lane], window[lane + distance]);
+      if (local_id % (2 * distance) == 0 && local_id + distance < WINDOW)
+        window[local_id] = merged(window[local_id], window[local_id + distance]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const Seen seen = window[0];
+    const LookbackResult result = window[0];
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (seen.length > 0) after = combine(seen.sum, after);
-    position = seen.flag == INCLUSIVE ? DONE : position - (int)seen.length;
-    spins = seen.length > 0 ? 0 : spins + 1;
+    if (result.length > 0) exclusive_prefix = combine(result.aggregate, exclusive_prefix);
+    position = result.flag == INCLUSIVE ? DONE : position - (int)result.length;
+    spins = result.length > 0 ? 0 : spins + 1;
     if (spins == SPIN_LIMIT) {
-      const Element sum = fold_tile(sums, in, n, (ulong)position, items, table);
-      if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
-      after = combine(sum, after);
+      const Element aggregate = reduce_tile(partials, in, n, (ulong)position, elements_per_work_item, table);
+      if (local_id == 0) try_publish(states, (uint)position, mine.epoch, aggregate);
+      exclusive_prefix = combine(aggregate, exclusive_prefix);
       --position;
       spins = 0;
     }
   }
-  return after;
+  return exclusive_prefix;
 }
 
-// Returns what precedes the tile to all work-items, and publishes the tile's inclusive prefix.
+// Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix.
 Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
-                           __local Seen* window, __local Element* sums, __global const Key* restrict in,
-                           const ulong n, const uint items, __global const Value* restrict table) {
-  const Element carry = group_look_back(states, mine, window, sums, in, n, items, table);
-  if (item_id() == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-  return carry;
+                           __local LookbackResult* window, __local Element* partials, __global const Key* restrict in,
+                           const ulong n, const uint elements_per_work_item, __global const Value* restrict table) {
+  const Element exclusive_prefix =
+      group_look_back(states, mine, window, partials, in, n, elements_per_work_item, table);
+  if (work_item_id() == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+  return exclusive_prefix;
 }
 
 #endif  // SUBGROUP_OPS
 
-#define LOOK_BACK(mine, total, items) parallel_look_back(states, mine, total, window, sums, in, n, items, 0)
-#define WINDOW_MEMORY __local Seen window[SEEN]
+// Captures `states`, `partials`, `in`, `n`, and what WINDOW_MEMORY declares.
+#define LOOK_BACK(mine, total, elements_per_work_item) \
+  parallel_look_back(states, mine, total, window, partials, in, n, elements_per_work_item, 0)
+// Declares local memory: `window`.
+#define WINDOW_MEMORY __local LookbackResult window[WINDOW_SLOTS]
 
 #endif  // SUBGROUP_PTX

@@ -3,26 +3,28 @@
 //
 // T, U              type of a value, and the unsigned type of its width, in which integers wrap; U is T for floats
 // OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint; 5 min
-// LEAST             identity of max and min
+// IDENTITY          identity of OP where that is max or min: the lowest or the highest value of T
 // VALUE_BYTES       4 or 8
 // EXCLUSIVE, INITIAL   1: an exclusive scan, INITIAL precedes the first element; 0: an inclusive one
-// PARTS             values of an element; 1, unless said otherwise: a value is an element
-// ITEM              type of a scanned item where that is no element
-// KEY               type in memory where that is no item
+// ELEMENT_VALUES    values of an element; 1, unless said otherwise: a value is an element
+// INPUT             type of what is loaded and stored where that is not Element, the type of an aggregate
+// KEY               type in memory where that is not INPUT
 #pragma once
+// EDITOR is defined by compile_flags.txt alone: it gives a file that an editor or a test opens by itself the values
+// that the host defines otherwise.
 #ifdef EDITOR
 #define T uint
 #define U uint
 #define OP 1
-#define LEAST 0
+#define IDENTITY 0
 #define VALUE_BYTES 4
 #define EXCLUSIVE 0
 #define INITIAL 0
 #elif !defined(T) || !defined(U) || !defined(OP) || !defined(VALUE_BYTES) || !defined(EXCLUSIVE) || !defined(INITIAL)
 #error "elements.cl needs T, U, OP, VALUE_BYTES, EXCLUSIVE and INITIAL from the host"
 #endif
-#ifndef PARTS
-#define PARTS 1
+#ifndef ELEMENT_VALUES
+#define ELEMENT_VALUES 1
 #endif
 
 #define SUM 1
@@ -53,9 +55,9 @@ Value combine_values(const Value l, const Value r) {
 #endif
 }
 
-Value neutral(void) {
+Value identity_value(void) {
 #if OP == MAX || OP == MIN
-  return LEAST;
+  return IDENTITY;
 #else
   return 0;
 #endif
@@ -63,9 +65,9 @@ Value neutral(void) {
 
 #if OP == AFFINE
 typedef uint2 Element;
-#elif PARTS > 1
+#elif ELEMENT_VALUES > 1
 typedef struct {
-  Value at[PARTS];
+  Value at[ELEMENT_VALUES];
 } Element;
 #else
 typedef Value Element;
@@ -75,9 +77,9 @@ typedef Value Element;
 Element combine(const Element l, const Element r) {
 #if OP == AFFINE
   return (uint2)(r.x * l.x, r.x * l.y + r.y);
-#elif PARTS > 1
+#elif ELEMENT_VALUES > 1
   Element both;
-  for (uint p = 0; p < PARTS; ++p) both.at[p] = combine_values(l.at[p], r.at[p]);
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) both.at[p] = combine_values(l.at[p], r.at[p]);
   return both;
 #else
   return combine_values(l, r);
@@ -87,30 +89,30 @@ Element combine(const Element l, const Element r) {
 Element element_of(const Value value) {
 #if OP == AFFINE
   return (uint2)(1, value);
-#elif PARTS > 1
+#elif ELEMENT_VALUES > 1
   Element all;
-  for (uint p = 0; p < PARTS; ++p) all.at[p] = value;
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) all.at[p] = value;
   return all;
 #else
   return value;
 #endif
 }
 
-Element identity(void) { return element_of(neutral()); }
+Element identity(void) { return element_of(identity_value()); }
 
 // Returns what precedes the first element of a scan.
-Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()); }
+Element init(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : identity_value()); }
 
-#ifndef ITEM
-#if OP == AFFINE || PARTS > 1
-#define ITEM Element
+#ifndef INPUT
+#if OP == AFFINE || ELEMENT_VALUES > 1
+#define INPUT Element
 #else
-#define ITEM VALUE
+#define INPUT VALUE
 #endif
 #endif
-typedef ITEM Item;
+typedef INPUT Input;
 
 #ifndef KEY
-#define KEY ITEM
+#define KEY INPUT
 #endif
 typedef KEY Key;

@@ -3,12 +3,14 @@
 #pragma once
 #include "lib/tile_states.cl"
 
-#define DONE (-2)   // all predecessors are summed up
+#define DONE (-2)   // all predecessors are in the prefix
 #define FRONT (-1)  // before the first tile
 
-// Looks back by decoupled look-back (Merrill & Garland 2016), serially. On return *after holds the sum of the tiles
-// between *position and the own one. Ends at DONE, or at a state that stays INVALID for SPIN_LIMIT polls.
-void serial_look_back(volatile __global Word* states, const uint epoch, int* position, Element* after) {
+// Looks back serially, as in Merrill & Garland 2016, from tile *position on, and combines what it reads in front of
+// *exclusive_prefix. Sets *position to DONE when *exclusive_prefix is complete. Otherwise *position is a tile whose
+// state stayed INVALID for SPIN_LIMIT polls, and *exclusive_prefix is the aggregate of the tiles behind it and before
+// the own.
+void serial_look_back(volatile __global Word* states, const uint epoch, int* position, Element* exclusive_prefix) {
   uint spins = 0;
   while (*position >= 0 && spins < SPIN_LIMIT) {
     Element value;
@@ -16,11 +18,11 @@ void serial_look_back(volatile __global Word* states, const uint epoch, int* pos
     ++spins;
     if (flag == INVALID) continue;
     spins = 0;
-    *after = combine(value, *after);
+    *exclusive_prefix = combine(value, *exclusive_prefix);
     *position = flag == INCLUSIVE ? DONE : *position - 1;
   }
   if (*position == FRONT) {
-    *after = combine(initial(), *after);
+    *exclusive_prefix = combine(init(), *exclusive_prefix);
     *position = DONE;
   }
 }

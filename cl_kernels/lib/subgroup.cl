@@ -4,21 +4,23 @@
 // SUBGROUP_IMPL     file of the backend: lib/subgroup_{portable,opencl,ptx,amd}.cl
 // GROUP             work-items of a work-group
 //
-// All backends define, the last part only where SUBGROUP_OPS or SUBGROUP_SHUFFLES is 1:
+// All backends define:
 //   SUBGROUP_OPS           1: work-items exchange values without local memory
 //   SUBGROUP_SHUFFLES      1: a work-item reads the registers of any other
 //   SUBGROUP_PTX           1: a warp: 32 work-items and votes of 32 bits, whatever the device
-//   SUBGROUP_SIZE_VARIES   1: there may be more sub-groups than one has work-items, and a smaller last one
-//   SUBGROUP_SIZE, SUBGROUPS, MOST_SUBGROUPS   work-items of a full sub-group; sub-groups of the work-group; an upper
+//   SUBGROUP_SIZE_VARIES   1: the size is known only at run time, the last sub-group may be smaller than
+//                          the others, and there may be more sub-groups than a sub-group has work-items
+//   SUBGROUP_SIZE, SUBGROUPS, MAX_SUBGROUPS   work-items of a full sub-group; sub-groups of the work-group; an upper
 //                          bound of their number that the compiler knows
-//   item_id(), subgroup_lane(), subgroup_id(), subgroup_items(), SUBGROUP_BARRIER()
-//   OPS, which all work-items of the sub-group must call; a result for the sub-group goes to all of them:
-//     DEFINE_SUBGROUP_SCAN(NAME, COUNT, ITEMS)   defines NAME(mine, before, totals): exclusive scans, and totals, of
-//                          COUNT independent values; those of the lanes from ITEMS on are neutral
+//   work_item_id()         the local id, except that lib/subgroup_opencl.cl numbers by sub-group and lane
+//   subgroup_lane(), subgroup_id(), subgroup_size(), SUBGROUP_BARRIER()
+//   Where SUBGROUP_OPS is 1, and called by all work-items of the sub-group, which all get the results:
+//     DEFINE_SUBGROUP_SCAN(NAME, COUNT, LANES)   defines NAME(mine, prefixes, totals): exclusive scans, and totals, of
+//                          COUNT independent values; those of the lanes from LANES on are the identity
 //     subgroup_reduce(x), subgroup_broadcast(x, lane)   `lane` is the same for all
 //     subgroup_rank(yes, all)   how many lanes below say yes, and how many of all
 //     subgroup_first(yes)       first lane that says yes; the number of lanes where none does
-//   SHUFFLES:
+//   Where SUBGROUP_SHUFFLES is 1:
 //     subgroup_shuffle(x, lane)          `lane` may differ
 //     subgroup_shuffle_up(x, distance)   from the lane `distance` below; anything where there is none
 //     ballot(yes)                        a bit per lane
@@ -30,7 +32,7 @@
 #include SUBGROUP_IMPL
 
 #if SUBGROUP_SHUFFLES
-// Returns the exclusive of an inclusive scan: by the inverse where the operator has one, else by a shuffle.
+// Turns an inclusive prefix into the exclusive one: by the inverse where the operator has one, else by a shuffle.
 Value exclusive_of(const Value inclusive, const Value mine) {
 #define INTEGER_uint 1
 #define INTEGER_ulong 1
@@ -41,7 +43,7 @@ Value exclusive_of(const Value inclusive, const Value mine) {
 #else
   const Value below = subgroup_shuffle_up(inclusive, 1);
   (void)mine;
-  return subgroup_lane() > 0 ? below : neutral();
+  return subgroup_lane() > 0 ? below : identity_value();
 #endif
 }
 #endif
@@ -49,55 +51,56 @@ Value exclusive_of(const Value inclusive, const Value mine) {
 #if SUBGROUP_OPS
 
 Element subgroup_reduce_elements(Element x) {
-#if PARTS > 1
+#if ELEMENT_VALUES > 1
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) x.at[p] = subgroup_reduce(x.at[p]);
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) x.at[p] = subgroup_reduce(x.at[p]);
   return x;
 #else
   return subgroup_reduce(x);
 #endif
 }
 
-DEFINE_SUBGROUP_SCAN(subgroup_scan_parts, PARTS, SUBGROUP_SIZE)
+DEFINE_SUBGROUP_SCAN(subgroup_scan_values, ELEMENT_VALUES, SUBGROUP_SIZE)
 Element subgroup_scan_elements(const Element mine, Element* total) {
-  Element before;
-  subgroup_scan_parts((const Value*)&mine, (Value*)&before, (Value*)total);
-  return before;
+  Element prefix;
+  subgroup_scan_values((const Value*)&mine, (Value*)&prefix, (Value*)total);
+  return prefix;
 }
 
 #if !SUBGROUP_SIZE_VARIES
-DEFINE_SUBGROUP_SCAN(scan_parts_of_subgroups, PARTS, SUBGROUPS)
+DEFINE_SUBGROUP_SCAN(scan_values_of_subgroups, ELEMENT_VALUES, SUBGROUPS)
 #endif
 
-// Returns the sum of the sub-groups before this one, and the sum of all in *total. `sums` holds one element per
-// sub-group and is complete.
+// Returns the exclusive prefix of the sub-group, and in *total the aggregate of all. `partials` holds the aggregate of
+// each sub-group and is complete.
 #if SUBGROUP_PTX
-Value scan_subgroup_sums(const __local Value* sums, Value* total) {
+Value scan_subgroup_aggregates(const __local Value* partials, Value* total) {
   const uint lane = subgroup_lane(), subgroup = subgroup_id();
-  Value scanned = lane < SUBGROUPS ? sums[lane] : neutral();
+  Value scanned = lane < SUBGROUPS ? partials[lane] : identity_value();
 #pragma unroll
   for (uint d = 1; d < SUBGROUPS; d *= 2) scanned = with_below(scanned, d);
   *total = subgroup_broadcast(scanned, SUBGROUPS - 1);
-  const Value before = subgroup_broadcast(scanned, subgroup > 0 ? subgroup - 1 : 0);
-  return subgroup > 0 ? before : neutral();
+  const Value prefix = subgroup_broadcast(scanned, subgroup > 0 ? subgroup - 1 : 0);
+  return subgroup > 0 ? prefix : identity_value();
 }
 #else
-Element scan_subgroup_sums(const __local Element* sums, Element* total) {
+Element scan_subgroup_aggregates(const __local Element* partials, Element* total) {
 #if SUBGROUP_SIZE_VARIES
-  Element before = identity(), all = identity();
-  for (uint s = subgroup_lane(); s < SUBGROUPS; s += subgroup_items()) {
-    const Element sum = sums[s];
-    if (s < subgroup_id()) before = combine(before, sum);
-    all = combine(all, sum);
+  Element prefix = identity(), all = identity();
+  for (uint s = subgroup_lane(); s < SUBGROUPS; s += subgroup_size()) {
+    const Element aggregate = partials[s];
+    if (s < subgroup_id()) prefix = combine(prefix, aggregate);
+    all = combine(all, aggregate);
   }
   *total = subgroup_reduce_elements(all);
-  return subgroup_reduce_elements(before);
+  return subgroup_reduce_elements(prefix);
 #else
-  Element before, mine = subgroup_lane() < SUBGROUPS ? sums[subgroup_lane()] : identity();
-  scan_parts_of_subgroups((const Value*)&mine, (Value*)&before, (Value*)total);
+  Element prefix, mine = subgroup_lane() < SUBGROUPS ? partials[subgroup_lane()] : identity();
+  scan_values_of_subgroups((const Value*)&mine, (Value*)&prefix, (Value*)total);
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) ((Value*)&before)[p] = subgroup_broadcast(((Value*)&before)[p], subgroup_id());
-  return before;
+  for (uint p = 0; p < ELEMENT_VALUES; ++p)
+    ((Value*)&prefix)[p] = subgroup_broadcast(((Value*)&prefix)[p], subgroup_id());
+  return prefix;
 #endif
 }
 #endif

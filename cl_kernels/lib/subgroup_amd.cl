@@ -20,11 +20,11 @@
 #define SUBGROUP_SIZE __builtin_amdgcn_wavefrontsize()
 #endif
 #define SUBGROUPS (GROUP / SUBGROUP_SIZE)
-#define MOST_SUBGROUPS (GROUP / 32)
-uint item_id(void) { return (uint)get_local_id(0); }
-uint subgroup_lane(void) { return item_id() % SUBGROUP_SIZE; }
-uint subgroup_id(void) { return item_id() / SUBGROUP_SIZE; }
-uint subgroup_items(void) { return SUBGROUP_SIZE; }
+#define MAX_SUBGROUPS (GROUP / 32)
+uint work_item_id(void) { return (uint)get_local_id(0); }
+uint subgroup_lane(void) { return work_item_id() % SUBGROUP_SIZE; }
+uint subgroup_id(void) { return work_item_id() / SUBGROUP_SIZE; }
+uint subgroup_size(void) { return SUBGROUP_SIZE; }
 #define SUBGROUP_BARRIER()                                \
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); \
   __builtin_amdgcn_wave_barrier();                       \
@@ -32,7 +32,7 @@ uint subgroup_items(void) { return SUBGROUP_SIZE; }
 
 typedef union {
   Value value;
-  uint pieces[VALUE_BYTES / 4];
+  uint words[VALUE_BYTES / 4];
 } Shuffled;
 
 typedef ulong Votes;
@@ -46,7 +46,7 @@ Value subgroup_shuffle_up(const Value x, const uint distance) {
   s.value = x;
   const int address = (int)(4 * (subgroup_lane() - distance));
   for (uint p = 0; p < VALUE_BYTES / 4; ++p)
-    s.pieces[p] = (uint)__builtin_amdgcn_ds_bpermute(address, (int)s.pieces[p]);
+    s.words[p] = (uint)__builtin_amdgcn_ds_bpermute(address, (int)s.words[p]);
   return s.value;
 }
 
@@ -54,7 +54,7 @@ Value subgroup_shuffle(const Value x, const uint lane) {
   Shuffled s;
   s.value = x;
   for (uint p = 0; p < VALUE_BYTES / 4; ++p)
-    s.pieces[p] = (uint)__builtin_amdgcn_ds_bpermute((int)(4 * lane), (int)s.pieces[p]);
+    s.words[p] = (uint)__builtin_amdgcn_ds_bpermute((int)(4 * lane), (int)s.words[p]);
   return s.value;
 }
 
@@ -62,21 +62,21 @@ Value subgroup_broadcast(const Value x, const uint lane) {
   Shuffled s;
   s.value = x;
   for (uint p = 0; p < VALUE_BYTES / 4; ++p)
-    s.pieces[p] = (uint)__builtin_amdgcn_readlane((int)s.pieces[p], (int)lane);
+    s.words[p] = (uint)__builtin_amdgcn_readlane((int)s.words[p], (int)lane);
   return s.value;
 }
 
 // Takes the operand from a lane `distance` below by DPP row_shr, which costs nothing within rows of 16 lanes; the
 // identity comes in at a row's start.
-#define FROM_ROW(distance)                                                                                       \
-  {                                                                                                              \
-    Shuffled s, none;                                                                                            \
-    s.value = x;                                                                                                 \
-    none.value = neutral();                                                                                      \
-    for (uint p = 0; p < VALUE_BYTES / 4; ++p)                                                                   \
-      s.pieces[p] = (uint)__builtin_amdgcn_update_dpp((int)none.pieces[p], (int)s.pieces[p], 0x110 + (distance), \
-                                                      0xf, 0xf, false);                                          \
-    x = combine_values(s.value, x);                                                                              \
+#define FROM_ROW(distance)                                                                                         \
+  {                                                                                                                \
+    Shuffled s, identity;                                                                                          \
+    s.value = x;                                                                                                   \
+    identity.value = identity_value();                                                                             \
+    for (uint p = 0; p < VALUE_BYTES / 4; ++p)                                                                     \
+      s.words[p] = (uint)__builtin_amdgcn_update_dpp((int)identity.words[p], (int)s.words[p], 0x110 + (distance),  \
+                                                      0xf, 0xf, false);                                            \
+    x = combine_values(s.value, x);                                                                                \
   }
 Value subgroup_scan_inclusive(Value x) {
   FROM_ROW(1)
@@ -89,13 +89,13 @@ Value subgroup_scan_inclusive(Value x) {
   }
   return x;
 }
-#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, ITEMS)                       \
-  void NAME(const Value* mine, Value* before, Value* totals) {         \
-    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) {               \
-      const Value scanned = subgroup_scan_inclusive(mine[k]);          \
-      totals[k] = subgroup_broadcast(scanned, SUBGROUP_SIZE - 1);      \
-      before[k] = exclusive_of(scanned, mine[k]);                      \
-    }                                                                  \
+#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, LANES)                   \
+  void NAME(const Value* mine, Value* prefixes, Value* totals) {   \
+    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) {           \
+      const Value scanned = subgroup_scan_inclusive(mine[k]);      \
+      totals[k] = subgroup_broadcast(scanned, SUBGROUP_SIZE - 1);  \
+      prefixes[k] = exclusive_of(scanned, mine[k]);                \
+    }                                                              \
   }
 
 Value subgroup_reduce(Value x) { return subgroup_broadcast(subgroup_scan_inclusive(x), SUBGROUP_SIZE - 1); }

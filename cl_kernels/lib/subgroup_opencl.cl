@@ -19,11 +19,11 @@
 
 #define SUBGROUP_SIZE get_max_sub_group_size()
 #define SUBGROUPS get_num_sub_groups()
-#define MOST_SUBGROUPS GROUP
+#define MAX_SUBGROUPS GROUP
 uint subgroup_lane(void) { return get_sub_group_local_id(); }
 uint subgroup_id(void) { return get_sub_group_id(); }
-uint subgroup_items(void) { return get_sub_group_size(); }
-uint item_id(void) { return subgroup_id() * SUBGROUP_SIZE + subgroup_lane(); }
+uint subgroup_size(void) { return get_sub_group_size(); }
+uint work_item_id(void) { return subgroup_id() * SUBGROUP_SIZE + subgroup_lane(); }
 #define SUBGROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE)
 
 #if OP == SUM
@@ -39,19 +39,19 @@ uint item_id(void) { return subgroup_id() * SUBGROUP_SIZE + subgroup_lane(); }
 #define subgroup_broadcast sub_group_broadcast
 
 Value subgroup_scan_value(const Value x, Value* total) {
-  const Value before = subgroup_scan_exclusive(x);
-  *total = subgroup_broadcast(combine_values(before, x), subgroup_items() - 1);
-  return before;
+  const Value prefix = subgroup_scan_exclusive(x);
+  *total = subgroup_broadcast(combine_values(prefix, x), subgroup_size() - 1);
+  return prefix;
 }
-#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, ITEMS)                                                              \
-  void NAME(const Value* mine, Value* before, Value* totals) {                                                \
-    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) before[k] = subgroup_scan_value(mine[k], &totals[k]); \
+#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, LANES)                                                              \
+  void NAME(const Value* mine, Value* prefixes, Value* totals) {                                                \
+    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) prefixes[k] = subgroup_scan_value(mine[k], &totals[k]);  \
   }
 
 uint subgroup_rank(const bool yes, uint* all) {
-  const uint before = sub_group_scan_exclusive_add((uint)yes);
-  *all = sub_group_broadcast(before + yes, subgroup_items() - 1);
-  return before;
+  const uint prefix = sub_group_scan_exclusive_add((uint)yes);
+  *all = sub_group_broadcast(prefix + yes, subgroup_size() - 1);
+  return prefix;
 }
 
-uint subgroup_first(const bool yes) { return sub_group_reduce_min(yes ? subgroup_lane() : subgroup_items()); }
+uint subgroup_first(const bool yes) { return sub_group_reduce_min(yes ? subgroup_lane() : subgroup_size()); }

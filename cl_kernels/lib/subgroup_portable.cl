@@ -12,9 +12,9 @@
 
 #define SUBGROUP_SIZE 32
 #define SUBGROUPS (GROUP / SUBGROUP_SIZE)
-#define MOST_SUBGROUPS (GROUP / 32)
-uint item_id(void) { return (uint)get_local_id(0); }
-uint subgroup_lane(void) { return item_id() % SUBGROUP_SIZE; }
-uint subgroup_id(void) { return item_id() / SUBGROUP_SIZE; }
-uint subgroup_items(void) { return SUBGROUP_SIZE; }
+#define MAX_SUBGROUPS (GROUP / 32)
+uint work_item_id(void) { return (uint)get_local_id(0); }
+uint subgroup_lane(void) { return work_item_id() % SUBGROUP_SIZE; }
+uint subgroup_id(void) { return work_item_id() / SUBGROUP_SIZE; }
+uint subgroup_size(void) { return SUBGROUP_SIZE; }
 #define SUBGROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)

@@ -13,16 +13,16 @@
 
 #define SUBGROUP_SIZE 32
 #define SUBGROUPS (GROUP / SUBGROUP_SIZE)
-#define MOST_SUBGROUPS (GROUP / 32)
-uint item_id(void) { return (uint)get_local_id(0); }
-uint subgroup_lane(void) { return item_id() % SUBGROUP_SIZE; }
-uint subgroup_id(void) { return item_id() / SUBGROUP_SIZE; }
-uint subgroup_items(void) { return SUBGROUP_SIZE; }
+#define MAX_SUBGROUPS (GROUP / 32)
+uint work_item_id(void) { return (uint)get_local_id(0); }
+uint subgroup_lane(void) { return work_item_id() % SUBGROUP_SIZE; }
+uint subgroup_id(void) { return work_item_id() / SUBGROUP_SIZE; }
+uint subgroup_size(void) { return SUBGROUP_SIZE; }
 #define SUBGROUP_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 typedef union {
   Value value;
-  uint pieces[VALUE_BYTES / 4];
+  uint words[VALUE_BYTES / 4];
 } Shuffled;
 
 #define SHUFFLE(how, x, lane, clamp)                                                             \
@@ -39,14 +39,14 @@ Votes ballot(const bool yes) {
 Value subgroup_shuffle_up(const Value x, const uint distance) {
   Shuffled s;
   s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.words[p], distance, "0");
   return s.value;
 }
 
 Value subgroup_shuffle(const Value x, const uint lane) {
   Shuffled s;
   s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.words[p], lane, "31");
   return s.value;
 }
 #define subgroup_broadcast subgroup_shuffle
@@ -57,16 +57,16 @@ Value with_below(const Value x, const uint distance) {
   return subgroup_lane() >= distance ? combine_values(below, x) : x;
 }
 // Scans COUNT values step by step, not value by value, so that their shuffles overlap.
-#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, ITEMS)                                               \
-  void NAME(const Value* mine, Value* before, Value* totals) {                                 \
-    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) before[k] = mine[k];                    \
-    _Pragma("unroll") for (uint d = 1; d < ITEMS; d *= 2) {                                    \
-      _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) before[k] = with_below(before[k], d); \
-    }                                                                                          \
-    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) {                                       \
-      totals[k] = subgroup_broadcast(before[k], ITEMS - 1);                                    \
-      before[k] = exclusive_of(before[k], mine[k]);                                            \
-    }                                                                                          \
+#define DEFINE_SUBGROUP_SCAN(NAME, COUNT, LANES)                                                    \
+  void NAME(const Value* mine, Value* prefixes, Value* totals) {                                    \
+    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) prefixes[k] = mine[k];                       \
+    _Pragma("unroll") for (uint d = 1; d < LANES; d *= 2) {                                         \
+      _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) prefixes[k] = with_below(prefixes[k], d);  \
+    }                                                                                               \
+    _Pragma("unroll") for (uint k = 0; k < COUNT; ++k) {                                            \
+      totals[k] = subgroup_broadcast(prefixes[k], LANES - 1);                                       \
+      prefixes[k] = exclusive_of(prefixes[k], mine[k]);                                             \
+    }                                                                                               \
   }
 
 Value subgroup_reduce(Value x) {
@@ -74,7 +74,7 @@ Value subgroup_reduce(Value x) {
   for (uint d = 1; d < SUBGROUP_SIZE; d *= 2) {
     Shuffled s;
     s.value = x;
-    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
+    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.words[p], d, "31");
     x = combine_values(x, s.value);
   }
   return x;

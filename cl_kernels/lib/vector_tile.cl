@@ -4,7 +4,7 @@
 // VECTORS, VEC      vectors of a work-item, and keys of a vector
 //
 // A sub-group holds VECTORS rows of vectors, one vector of each row per work-item. No key passes through local memory;
-// the sums of the vectors do, unless work-items of a sub-group exchange them.
+// the aggregates of the vectors do, unless work-items of a sub-group exchange them.
 #pragma once
 #include "lib/group_scan.cl"
 #ifdef EDITOR
@@ -14,8 +14,8 @@
 #error "vector_tile.cl needs VECTORS and VEC from the host"
 #endif
 
-#define REGISTER_ITEMS (VECTORS * VEC)
-#define REGISTER_TILE (GROUP * REGISTER_ITEMS)
+#define REGISTER_ELEMENTS (VECTORS * VEC)
+#define REGISTER_TILE (GROUP * REGISTER_ELEMENTS)
 
 #if VEC == 1
 typedef Key Vector;
@@ -30,11 +30,12 @@ typedef union {
 
 // Returns where in the tile, counted in vectors, this work-item's vector of row `r` is.
 uint place_of_vector(const uint r) {
-  return subgroup_id() * SUBGROUP_SIZE * VECTORS + r * subgroup_items() + subgroup_lane();
+  return subgroup_id() * SUBGROUP_SIZE * VECTORS + r * subgroup_size() + subgroup_lane();
 }
 
-// `none` lies behind the last key.
-void load_vectors(Tile* x, __global const Key* restrict in, const ulong n, const ulong tile, const Key none) {
+// Loads a tile; `out_of_bounds_value` stands for what lies behind the last key.
+void load_vectors(Tile* x, __global const Key* restrict in, const ulong n, const ulong tile,
+                  const Key out_of_bounds_value) {
   const ulong first = tile * REGISTER_TILE;
   if (first + REGISTER_TILE <= n) {
     __global const Vector* vectors = (__global const Vector*)(in + first);
@@ -47,7 +48,7 @@ void load_vectors(Tile* x, __global const Key* restrict in, const ulong n, const
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       const ulong i = first + place_of_vector(r) * VEC + v;
-      x->at[r][v] = i < n ? in[i] : none;
+      x->at[r][v] = i < n ? in[i] : out_of_bounds_value;
     }
   }
 }
@@ -70,81 +71,82 @@ void store_vectors(const Tile* x, __global Key* restrict out, const ulong n, con
   }
 }
 
-#if PARTS == 1  // otherwise the algorithm scans the vectors itself
+#if ELEMENT_VALUES == 1  // otherwise the algorithm scans the vectors itself
 
 #if SUBGROUP_OPS
 
-#define VECTOR_SUMS 1  // none
-#define SUMS MOST_SUBGROUPS
+#define VECTOR_PARTIALS 1  // not used
+#define GROUP_PARTIALS MAX_SUBGROUPS
 
 DEFINE_SUBGROUP_SCAN(scan_vectors_of_subgroup, VECTORS, SUBGROUP_SIZE)
 
-// Turns the sums of this work-item's vectors into what precedes each of them in the sub-group, onto `start`. Returns
-// what the sub-group ends with.
-Value scan_rows(const Value* sums, Value* before, const Value start) {
-  Value totals[VECTORS], carry = start;
-  scan_vectors_of_subgroup(sums, before, totals);
+// Turns the aggregates of this work-item's vectors into their exclusive prefixes in the sub-group, onto `start`.
+// Returns the inclusive prefix of the sub-group's last vector.
+Value scan_rows(const Value* partials, Value* prefixes, const Value start) {
+  Value totals[VECTORS], prefix = start;
+  scan_vectors_of_subgroup(partials, prefixes, totals);
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    before[r] = combine(carry, before[r]);
-    carry = combine(carry, totals[r]);
+    prefixes[r] = combine(prefix, prefixes[r]);
+    prefix = combine(prefix, totals[r]);
   }
-  return carry;
+  return prefix;
 }
 
-// Turns the sums of the tile's vectors into what precedes each of them in it. Returns the tile's sum.
-Value scan_vectors(const Value* vector_sums, Value* before, __local Value* vectors, __local Value* sums) {
+// Turns the aggregates of the tile's vectors into their exclusive prefixes in it. Returns the tile's aggregate.
+Value scan_vectors(const Value* vector_aggregates, Value* prefixes, __local Value* vectors, __local Value* partials) {
   Value total;
   (void)vectors;
-  const Value of_subgroup = scan_rows(vector_sums, before, identity());
-  if (subgroup_lane() == 0) sums[subgroup_id()] = of_subgroup;
+  const Value subgroup_aggregate = scan_rows(vector_aggregates, prefixes, identity());
+  if (subgroup_lane() == 0) partials[subgroup_id()] = subgroup_aggregate;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const Value subgroups = scan_subgroup_sums(sums, &total);
+  const Value subgroup_prefix = scan_subgroup_aggregates(partials, &total);
 #pragma unroll
-  for (uint r = 0; r < VECTORS; ++r) before[r] = combine(subgroups, before[r]);
+  for (uint r = 0; r < VECTORS; ++r) prefixes[r] = combine(subgroup_prefix, prefixes[r]);
   return total;
 }
 
 #else
 
-// Returns the sum of the sub-groups before this one, and that of all in *total. `subgroup_sums` is complete.
-Value scan_subgroup_sums(const __local Value* subgroup_sums, Value* total) {
-  Value before = identity();
+// Returns the exclusive prefix of the sub-group, and in *total the aggregate of all. `subgroup_aggregates` is complete.
+Value scan_subgroup_aggregates(const __local Value* subgroup_aggregates, Value* total) {
+  Value prefix = identity();
   *total = identity();
   for (uint s = 0; s < GROUP / SUBGROUP_SIZE; ++s) {
-    if (s == (uint)get_local_id(0) / SUBGROUP_SIZE) before = *total;
-    *total = combine(*total, subgroup_sums[s]);
+    if (s == (uint)get_local_id(0) / SUBGROUP_SIZE) prefix = *total;
+    *total = combine(*total, subgroup_aggregates[s]);
   }
-  return before;
+  return prefix;
 }
 
-#define VECTOR_SUMS PADDED(GROUP * VECTORS)
-#define SUMS (2 * GROUP)
+#define VECTOR_PARTIALS PADDED(GROUP * VECTORS)
+#define GROUP_PARTIALS (2 * GROUP)
 
-// Turns the sums of the tile's vectors into what precedes each of them in it. Returns the tile's sum.
-Value scan_vectors(const Value* vector_sums, Value* before, __local Value* vectors, __local Value* sums) {
-  const uint lane = (uint)get_local_id(0);
-  for (uint r = 0; r < VECTORS; ++r) vectors[PADDED(place_of_vector(r))] = vector_sums[r];
+// Turns the aggregates of the tile's vectors into their exclusive prefixes in it. Returns the tile's aggregate.
+Value scan_vectors(const Value* vector_aggregates, Value* prefixes, __local Value* vectors, __local Value* partials) {
+  const uint local_id = (uint)get_local_id(0);
+  for (uint r = 0; r < VECTORS; ++r) vectors[PADDED(place_of_vector(r))] = vector_aggregates[r];
   barrier(CLK_LOCAL_MEM_FENCE);
   Value mine = identity(), total;
-  for (uint r = 0; r < VECTORS; ++r) mine = combine(mine, vectors[PADDED(lane * VECTORS + r)]);
-  Value carry = scan_group(sums, mine, &total);
+  for (uint r = 0; r < VECTORS; ++r) mine = combine(mine, vectors[PADDED(local_id * VECTORS + r)]);
+  Value prefix = scan_group(partials, mine, &total);
   for (uint r = 0; r < VECTORS; ++r) {
-    const uint at = PADDED(lane * VECTORS + r);
+    const uint at = PADDED(local_id * VECTORS + r);
     const Value own = vectors[at];
-    vectors[at] = carry;
-    carry = combine(carry, own);
+    vectors[at] = prefix;
+    prefix = combine(prefix, own);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint r = 0; r < VECTORS; ++r) before[r] = vectors[PADDED(place_of_vector(r))];
+  for (uint r = 0; r < VECTORS; ++r) prefixes[r] = vectors[PADDED(place_of_vector(r))];
   return total;
 }
 
 #endif  // SUBGROUP_OPS
 
-#define VECTOR_MEMORY                   \
-  __local Value vectors[VECTOR_SUMS];   \
-  __local Value sums[SUMS];             \
+// Declares local memory: `vectors`, `partials` and `ticket`.
+#define VECTOR_MEMORY                      \
+  __local Value vectors[VECTOR_PARTIALS];  \
+  __local Value partials[GROUP_PARTIALS];  \
   __local uint ticket[2]
 
 #endif

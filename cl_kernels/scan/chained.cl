@@ -7,18 +7,18 @@ __kernel void chained(__global Element* restrict out, volatile __global Word* st
                       __global const Element* restrict in, const ulong n, const uint tiles) {
   CHAIN_MEMORY;
   const Ticket mine = acquire_tile(states, tiles, ticket);
-  Element x[ITEMS], total;
+  Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
-  const Element before = scan_group(sums, fold(x), &total);
+  const Element local_prefix = scan_group(partials, reduce(x), &total);
   if (get_local_id(0) == 0) {
-    Element carry = initial();
+    Element tile_prefix = init();
     for (uint spins = 0; mine.tile > 0 && spins < SPIN_LIMIT; ++spins) {
-      if (poll(states, mine.tile - 1, mine.epoch, &carry) == INCLUSIVE) break;
+      if (poll(states, mine.tile - 1, mine.epoch, &tile_prefix) == INCLUSIVE) break;
     }
-    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-    carried[0] = carry;
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(tile_prefix, total));
+    shared_prefix[0] = tile_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  scan_elements(x, combine(shared_prefix[0], local_prefix), EXCLUSIVE);
   store_tile(staged, out, n, mine.tile, x);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu: scans in one pass on a processor: a persistent work-group is one work-item, with wide vectors.
+// cpu: scans in one pass on a CPU: a persistent work-group is one work-item, with wide vectors.
 //
-// A tile stays in its core's cache between the pass that sums it up and the pass that scans it.
+// A tile stays in its core's cache between the pass that reduces it and the pass that scans it.
 //
 // ORDER             of the scan
 // CHUNK             values of a tile, a multiple of 16 * 16 * 16
@@ -12,11 +12,11 @@
 #elif !defined(ORDER) || !defined(CHUNK)
 #error "cpu.cl needs ORDER and CHUNK from the host"
 #endif
-#define PARTS ORDER
-#define ITEM Value
+#define ELEMENT_VALUES ORDER
+#define INPUT Value
 #include "lib/tile_states.cl"
 #include "lib/streaming_store.cl"
-#include "scan/around.cl"
+#include "scan/tuple_layout.cl"
 
 // Inlines what works on arrays, so that these stay in registers.
 #define INLINE static __attribute__((always_inline))
@@ -84,47 +84,47 @@ Element joined(const Element l, const Element r, __global const Value* restrict 
 #if ORDER == 1
 
 #define LAST(x) PICK(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
-#define MOVED_UP(none, x) PICK(none, x, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
+#define MOVED_UP(identities, x) PICK(identities, x, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
 
 // Scans within quarters, processors' lanes of 128 bits in which moves are cheap, and then across them.
-INLINE Wide scan_wide(const Wide none, Wide x) {
-  x = combine_wide(PICK(none, x, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25, 26, 0, 28, 29, 30), x);
-  x = combine_wide(PICK(none, x, 0, 0, 16, 17, 0, 0, 20, 21, 0, 0, 24, 25, 0, 0, 28, 29), x);
-  x = combine_wide(PICK(none, x, 0, 0, 0, 0, 19, 19, 19, 19, 0, 0, 0, 0, 27, 27, 27, 27), x);
-  return combine_wide(PICK(none, x, 0, 0, 0, 0, 0, 0, 0, 0, 23, 23, 23, 23, 23, 23, 23, 23), x);
+INLINE Wide scan_wide(const Wide identities, Wide x) {
+  x = combine_wide(PICK(identities, x, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25, 26, 0, 28, 29, 30), x);
+  x = combine_wide(PICK(identities, x, 0, 0, 16, 17, 0, 0, 20, 21, 0, 0, 24, 25, 0, 0, 28, 29), x);
+  x = combine_wide(PICK(identities, x, 0, 0, 0, 0, 19, 19, 19, 19, 0, 0, 0, 0, 27, 27, 27, 27), x);
+  return combine_wide(PICK(identities, x, 0, 0, 0, 0, 0, 0, 0, 0, 23, 23, 23, 23, 23, 23, 23, 23), x);
 }
 
 typedef union {
   Wide wide;
   Value at[WIDE];
-} Sums;  // of every sixteenth value of a tile
+} Partials;  // of every sixteenth value of a tile
 
-void sum_up(Sums* sums, __global const Value* restrict in) {
-  Wide x = (Wide)(neutral());
+void reduce_values(Partials* partials, __global const Value* restrict in) {
+  Wide x = (Wide)(identity_value());
   for (uint i = 0; i < CHUNK; i += WIDE) x = combine_wide(x, vload16(0, in + i));
-  sums->wide = x;
+  partials->wide = x;
 }
 
-Element total_of(const Sums* sums, __global const Value* restrict table) {
+Element total_of(const Partials* partials, __global const Value* restrict table) {
   (void)table;
-  Value all = sums->at[0];
-  for (uint k = 1; k < WIDE; ++k) all = combine_values(all, sums->at[k]);
+  Value all = partials->at[0];
+  for (uint k = 1; k < WIDE; ++k) all = combine_values(all, partials->at[k]);
   return all;
 }
 
-// Scans a tile and sums up the next one, so that reads and writes of memory overlap.
-void scan_and_sum_up(__global Value* restrict out, __global const Value* restrict in, const Element carry,
-                     __global const Value* restrict table, Sums* sums, __global const Value* restrict next) {
+// Scans a tile and reduces the next one, so that reads and writes of memory overlap.
+void scan_and_reduce(__global Value* restrict out, __global const Value* restrict in, const Element tile_prefix,
+                     __global const Value* restrict table, Partials* partials, __global const Value* restrict next) {
   (void)table;
-  const Wide none = (Wide)(neutral());
-  Wide carries = (Wide)(carry), coming = none;
+  const Wide identities = (Wide)(identity_value());
+  Wide prefixes = (Wide)(tile_prefix), coming = identities;
   for (uint i = 0; i < CHUNK; i += WIDE) {
-    const Wide x = scan_wide(none, vload16(0, in + i));
+    const Wide x = scan_wide(identities, vload16(0, in + i));
     coming = combine_wide(coming, vload16(0, next + i));
-    PUT(combine_wide(carries, EXCLUSIVE ? MOVED_UP(none, x) : x), out + i);
-    carries = combine_wide(carries, LAST(x));
+    PUT(combine_wide(prefixes, EXCLUSIVE ? MOVED_UP(identities, x) : x), out + i);
+    prefixes = combine_wide(prefixes, LAST(x));
   }
-  sums->wide = coming;
+  partials->wide = coming;
 }
 
 #else
@@ -179,9 +179,9 @@ INLINE void scan_block(Wide* x, Wide* states) {
 typedef union {
   Wide wide[ORDER];
   Value at[ORDER][WIDE];
-} Sums;  // what each sixteenth of a tile ends with
+} Partials;  // what each sixteenth of a tile ends with
 
-void sum_up(Sums* sums, __global const Value* restrict in) {
+void reduce_values(Partials* partials, __global const Value* restrict in) {
   Wide states[ORDER];
 #pragma unroll
   for (uint k = 0; k < ORDER; ++k) states[k] = (Wide)(0);
@@ -191,33 +191,33 @@ void sum_up(Sums* sums, __global const Value* restrict in) {
     scan_block(x, states);
   }
 #pragma unroll
-  for (uint k = 0; k < ORDER; ++k) sums->wide[k] = states[k];
+  for (uint k = 0; k < ORDER; ++k) partials->wide[k] = states[k];
 }
 
-// Turns what each run ends with into what precedes it. Returns what the last ends with.
-Element scan_sums(Sums* sums, Element before, __global const Value* restrict table) {
+// Turns the state that each run ends with into its exclusive prefix. Returns the inclusive prefix of the last run.
+Element scan_sums(Partials* partials, Element prefix, __global const Value* restrict table) {
   for (uint r = 0; r < WIDE; ++r) {
     Element own;
     for (uint k = 0; k < ORDER; ++k) {
-      own.at[k] = sums->at[k][r];
-      sums->at[k][r] = before.at[k];
+      own.at[k] = partials->at[k][r];
+      partials->at[k][r] = prefix.at[k];
     }
-    before = joined(before, own, OF_RUN(table));
+    prefix = joined(prefix, own, OF_RUN(table));
   }
-  return before;
+  return prefix;
 }
 
-Element total_of(const Sums* sums, __global const Value* restrict table) {
-  Sums scratch = *sums;
+Element total_of(const Partials* partials, __global const Value* restrict table) {
+  Partials scratch = *partials;
   return scan_sums(&scratch, identity(), table);
 }
 
-void scan_and_sum_up(__global Value* restrict out, __global const Value* restrict in, const Element carry,
-                     __global const Value* restrict table, Sums* sums, __global const Value* restrict next) {
-  (void)scan_sums(sums, carry, table);
+void scan_and_reduce(__global Value* restrict out, __global const Value* restrict in, const Element tile_prefix,
+                     __global const Value* restrict table, Partials* partials, __global const Value* restrict next) {
+  (void)scan_sums(partials, tile_prefix, table);
   Wide states[ORDER];
 #pragma unroll
-  for (uint k = 0; k < ORDER; ++k) states[k] = sums->wide[k];
+  for (uint k = 0; k < ORDER; ++k) states[k] = partials->wide[k];
   for (uint i = 0; i < RUN; i += WIDE) {
     Wide x[WIDE];
     load_block(x, in + i);
@@ -226,70 +226,70 @@ void scan_and_sum_up(__global Value* restrict out, __global const Value* restric
 #pragma unroll
     for (uint r = 0; r < WIDE; ++r) PUT(x[r], out + r * RUN + i);
   }
-  sum_up(sums, next);
+  reduce_values(partials, next);
 }
 
 #endif
 
-// Returns what precedes a tile, by serial look-back to the nearest inclusive prefix and with fallback: a tile that
-// stays INVALID is summed up here after a wait that takes as long, so nothing depends on another work-group's
-// progress.
+// Returns the exclusive prefix of a tile, by serial look-back to the nearest inclusive prefix and with fallback: a tile
+// that stays INVALID is reduced here after a wait that takes as long, so no work-group needs the progress of another.
 Element look_back(volatile __global Word* states, const Ticket mine, __global const Value* restrict in,
-                        __global const Value* restrict table) {
-  Element carry = initial(), sum;
-  uint known = mine.tile;  // tiles that the carry holds
-  while (known > 0 && poll(states, known - 1, mine.epoch, &carry) != INCLUSIVE) --known;
-  if (known == 0) carry = initial();
-  for (; known < mine.tile; ++known) {
+                  __global const Value* restrict table) {
+  Element tile_prefix = init(), aggregate;
+  uint num_included = mine.tile;  // `tile_prefix` is the aggregate of the tiles below this one
+  while (num_included > 0 && poll(states, num_included - 1, mine.epoch, &tile_prefix) != INCLUSIVE) --num_included;
+  if (num_included == 0) tile_prefix = init();
+  for (; num_included < mine.tile; ++num_included) {
     uint flag = INVALID;
     for (uint spins = 0; flag == INVALID && spins < SPIN_LIMIT + CHUNK / WIDE; ++spins)
-      flag = poll(states, known, mine.epoch, &sum);
+      flag = poll(states, num_included, mine.epoch, &aggregate);
     if (flag == INVALID) {
-      Sums sums;
-      sum_up(&sums, in + (size_t)known * CHUNK);
-      sum = total_of(&sums, table);
-      offer(states, known, mine.epoch, sum);
+      Partials partials;
+      reduce_values(&partials, in + (size_t)num_included * CHUNK);
+      aggregate = total_of(&partials, table);
+      try_publish(states, num_included, mine.epoch, aggregate);
     }
-    carry = flag == INCLUSIVE ? sum : joined(carry, sum, OF_TILE(table));
+    tile_prefix = flag == INCLUSIVE ? aggregate : joined(tile_prefix, aggregate, OF_TILE(table));
   }
-  return carry;
+  return tile_prefix;
 }
 
-// Scans the last values, fewer than a tile, which nobody looks back at.
-void scan_rest(__global Value* restrict out, __global const Value* restrict in, const uint length, Element carry) {
-  Value* state = (Value*)&carry;
+// Scans the last values, fewer than a tile, at which no work-group looks back.
+void scan_rest(__global Value* restrict out, __global const Value* restrict in, const uint length,
+               Element tile_prefix) {
+  Value* state = (Value*)&tile_prefix;
   for (uint i = 0; i < length; ++i) {
-    const Value before = state[ORDER - 1], next = advance(state, in[i]);
-    out[i] = EXCLUSIVE ? before : next;
+    const Value prefix = state[ORDER - 1], next = advance(state, in[i]);
+    out[i] = EXCLUSIVE ? prefix : next;
   }
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                  __global const Value* restrict table, const ulong n, const uint tiles, const uint tickets) {
+                  __global const Value* restrict table, const ulong n, const uint tiles, const uint num_tickets) {
   __local uint ticket[2];
   const uint whole = (uint)(n / CHUNK);  // tiles
-  Ticket mine = acquire_tile(states, tickets, ticket);
+  Ticket mine = acquire_tile(states, num_tickets, ticket);
   if (mine.tile >= tiles) return;
-  Sums sums;
-  if (mine.tile < whole) sum_up(&sums, in + (size_t)mine.tile * CHUNK);
+  Partials partials;
+  if (mine.tile < whole) reduce_values(&partials, in + (size_t)mine.tile * CHUNK);
   while (mine.tile < tiles) {
     const size_t first = (size_t)mine.tile * CHUNK;
     const bool is_whole = mine.tile < whole;
     Element total = identity();
     if (is_whole) {
-      total = total_of(&sums, table);
+      total = total_of(&partials, table);
       if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
     }
-    const Element carry = look_back(states, mine, in, table);
-    if (is_whole) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, OF_TILE(table)));
-    const Ticket next = acquire_tile(states, tickets, ticket);
+    const Element tile_prefix = look_back(states, mine, in, table);
+    if (is_whole) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(tile_prefix, total, OF_TILE(table)));
+    const Ticket next = acquire_tile(states, num_tickets, ticket);
     if (is_whole) {
-      // Sums up this tile once more, for nothing, where no whole tile is to come.
+      // Reduces this tile once more, for nothing, where no whole tile is to come.
       const size_t coming = next.tile < whole ? (size_t)next.tile * CHUNK : first;
-      scan_and_sum_up(out + first, in + first, carry, table, &sums, in + coming);
+      scan_and_reduce(out + first, in + first, tile_prefix, table, &partials, in + coming);
     } else {
-      scan_rest(out + first, in + first, (uint)(n - first), carry);
+      scan_rest(out + first, in + first, (uint)(n - first), tile_prefix);
     }
     mine = next;
   }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// local_tile: scans the consecutive elements of a work-item, which it has by way of local memory.
+// local_tile: scans a tile whose work-items each have consecutive elements, loaded through local memory.
 #pragma once
 #include "lib/group_scan.cl"
-#include "scan/around.cl"
+#include "scan/tuple_layout.cl"
 
-Element fold(const Element* x) {
-  Element all = x[0];
-  for (uint k = 1; k < ITEMS; ++k) all = combine(all, x[k]);
-  return all;
+Element reduce(const Element* x) {
+  Element aggregate = x[0];
+  for (uint k = 1; k < ELEMENTS_PER_WORK_ITEM; ++k) aggregate = combine(aggregate, x[k]);
+  return aggregate;
 }
 
-// Scans x onto `before`, the sum of all that precedes x[0].
-void scan_items(Element* x, Element before, const int exclusive) {
-  for (uint k = 0; k < ITEMS; ++k) {
-    const Element after = combine(before, x[k]);
-    x[k] = exclusive ? before : after;
-    before = after;
+// Scans x onto `prefix`, the exclusive prefix of x[0].
+void scan_elements(Element* x, Element prefix, const int exclusive) {
+  for (uint k = 0; k < ELEMENTS_PER_WORK_ITEM; ++k) {
+    const Element inclusive = combine(prefix, x[k]);
+    x[k] = exclusive ? prefix : inclusive;
+    prefix = inclusive;
   }
 }
 
+// Declares local memory: `staged` and `partials`.
 #define TILE_MEMORY                          \
   __local Element staged[PADDED(TILE)];      \
-  __local Element sums[2 * GROUP]
+  __local Element partials[2 * GROUP]

@@ -8,18 +8,18 @@ __kernel void lookback(__global Element* restrict out, volatile __global Word* s
                        __global const Element* restrict in, const ulong n, const uint tiles) {
   CHAIN_MEMORY;
   const Ticket mine = acquire_tile(states, tiles, ticket);
-  Element x[ITEMS], total;
+  Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
-  const Element before = scan_group(sums, fold(x), &total);
+  const Element local_prefix = scan_group(partials, reduce(x), &total);
   if (get_local_id(0) == 0) {
     if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-    Element carry = identity();
+    Element exclusive_prefix = identity();
     int position = (int)mine.tile - 1;
-    serial_look_back(states, mine.epoch, &position, &carry);
-    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-    carried[0] = carry;
+    serial_look_back(states, mine.epoch, &position, &exclusive_prefix);
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+    shared_prefix[0] = exclusive_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  scan_elements(x, combine(shared_prefix[0], local_prefix), EXCLUSIVE);
   store_tile(staged, out, n, mine.tile, x);
 }

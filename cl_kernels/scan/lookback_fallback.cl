@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // lookback_fallback: scans in one pass with decoupled look-back and fallback (Smith, Levien, Owens 2025).
 #include "scan/chained_tile.cl"
-#include "scan/fold_tile.cl"
+#include "scan/reduce_tile.cl"
 
-// Sums up the tile of a state that stays INVALID: nothing waits for another work-group, so no guarantee of forward
-// progress is needed.
+// Reduces the tile of a state that stays INVALID: no work-group waits for another, so no guarantee of forward progress
+// is needed.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void lookback_fallback(__global Element* restrict out, volatile __global Word* states,
                                 __global const Element* restrict in, const ulong n, const uint tiles) {
   CHAIN_MEMORY;
   __local int blocked[1];
-  const uint lane = (uint)get_local_id(0);
+  const uint local_id = (uint)get_local_id(0);
   const Ticket mine = acquire_tile(states, tiles, ticket);
-  Element x[ITEMS], total;
+  Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
-  const Element before = scan_group(sums, fold(x), &total);
-  if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element local_prefix = scan_group(partials, reduce(x), &total);
+  if (local_id == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 
-  Element carry = identity();
+  Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
   for (uint step = 0; step <= mine.tile; ++step) {  // every step but the last passes a tile
-    if (lane == 0) {
-      serial_look_back(states, mine.epoch, &position, &carry);
+    if (local_id == 0) {
+      serial_look_back(states, mine.epoch, &position, &exclusive_prefix);
       blocked[0] = position;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const int at = blocked[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (at < 0) break;
-    const Element sum = fold_tile(sums, in, n, (ulong)at, ITEMS, 0);
-    if (lane == 0) {
-      offer(states, (uint)at, mine.epoch, sum);
-      carry = combine(sum, carry);
+    const Element aggregate = reduce_tile(partials, in, n, (ulong)at, ELEMENTS_PER_WORK_ITEM, 0);
+    if (local_id == 0) {
+      try_publish(states, (uint)at, mine.epoch, aggregate);
+      exclusive_prefix = combine(aggregate, exclusive_prefix);
       position = at - 1;
     }
   }
-  if (lane == 0) {
-    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-    carried[0] = carry;
+  if (local_id == 0) {
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+    shared_prefix[0] = exclusive_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  scan_elements(x, combine(shared_prefix[0], local_prefix), EXCLUSIVE);
   store_tile(staged, out, n, mine.tile, x);
 }

@@ -4,11 +4,11 @@
 // The state of a run of values is, for each of TUPLE slots, the last value of the scans of orders 1 to ORDER from
 // zero: a polynomial s[0] + s[1] z + .. modulo z^ORDER. m zeros behind the run multiply it by (1 - z)^-m, whose
 // coefficients are the binomials C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that are moved back to
-// where a tile, or everything, begins add up like the sums of a plain scan, and one multiplication moves what
+// where a tile, or everything, begins add up like the aggregates of a plain scan, and one multiplication moves what
 // precedes a run to where it begins. Slots do not interact.
 //
 // ORDER, TUPLE      of the scan
-// VEC               values of a vector of 16 bytes, which divides ITEMS
+// VEC               values of a vector of 16 bytes, which divides ELEMENTS_PER_WORK_ITEM
 //
 // `table` holds a column per work-item, of the coefficients that move its state back to where the tile begins and
 // those that move one from there to it; then a row per tile, of the same between the tile and the front.
@@ -19,14 +19,14 @@
 #elif !defined(ORDER) || !defined(TUPLE) || !defined(VEC)
 #error "pascal.cl needs ORDER, TUPLE and VEC from the host"
 #endif
-#define PARTS (ORDER * TUPLE)
-#define ITEM Value
+#define ELEMENT_VALUES (ORDER * TUPLE)
+#define INPUT Value
 #include "lib/group_scan.cl"
-#include "scan/around.cl"
-#include "scan/state_parts.cl"
+#include "scan/tuple_layout.cl"
+#include "scan/warp_state.cl"
 
-#define COLUMNS (ITEMS / VEC)
-#define STRIDE (COLUMNS | 1)  // odd: work-items that walk their own vectors have no bank conflicts
+#define COLUMNS (ELEMENTS_PER_WORK_ITEM / VEC)
+#define STRIDE (COLUMNS | 1)  // odd: work-items that each read their own vectors have no bank conflicts
 
 typedef JOIN(VALUE, VEC) Vector;
 
@@ -39,11 +39,11 @@ typedef struct {
   Value at[ORDER];
 } Weights;  // the first is 1
 
-Weights item_weights(__global const Value* restrict table, const uint way) {
+Weights work_item_weights(__global const Value* restrict table, const uint way) {
   Weights w;
   w.at[0] = 1;
 #pragma unroll
-  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + item_id()];
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + work_item_id()];
   return w;
 }
 #define BACK 0
@@ -54,8 +54,8 @@ typedef Value Place;  // each lane of the first warp has a coefficient of the ti
 
 Place place_of(__global const Value* restrict table, const uint tile) {
 #if ORDER > 1
-  const uint lane = (uint)get_local_id(0);
-  if (lane < 2 * ORDER) return table[2 * ORDER * ((size_t)GROUP + tile) + lane];
+  const uint local_id = (uint)get_local_id(0);
+  if (local_id < 2 * ORDER) return table[2 * ORDER * ((size_t)GROUP + tile) + local_id];
 #endif
   return 0;
 }
@@ -82,7 +82,7 @@ Element moved(const Element state, const Weights w) {
 #else
   Element there = state;
 #pragma unroll
-  for (uint slot = 0; slot < PARTS; slot += ORDER) {
+  for (uint slot = 0; slot < ELEMENT_VALUES; slot += ORDER) {
 #pragma unroll
     for (uint k = 1; k < ORDER; ++k) {
 #pragma unroll
@@ -109,9 +109,9 @@ Value advance(Element* state, const uint slot, Value x) {
 // sub-groups of one's own, so that a barrier of the sub-group is enough.
 uint vector_of(const uint column) {
 #if SUBGROUP_OPS
-  return subgroup_id() * SUBGROUP_SIZE * COLUMNS + column * subgroup_items() + subgroup_lane();
+  return subgroup_id() * SUBGROUP_SIZE * COLUMNS + column * subgroup_size() + subgroup_lane();
 #else
-  return column * GROUP + item_id();
+  return column * GROUP + work_item_id();
 #endif
 }
 #define STAGED(v) ((v) / COLUMNS * STRIDE + (v) % COLUMNS)
@@ -131,7 +131,7 @@ void load_vectors(__local Vector* staged, __global const Value* restrict in, con
 #pragma unroll
       for (uint v = 0; v < VEC; ++v) {
         const ulong i = first + vector_of(c) * VEC + v;
-        x.at[v] = i < n ? in[i] : neutral();
+        x.at[v] = i < n ? in[i] : identity_value();
       }
       staged[STAGED(vector_of(c))] = x.vector;
     }
@@ -160,7 +160,7 @@ void store_vectors(__local const Vector* staged, __global Value* restrict out, c
 }
 
 // Returns the state of the work-item's own values.
-Element fold(__local const Vector* own) {
+Element reduce(__local const Vector* own) {
   Element state = identity();
 #pragma unroll
   for (uint c = 0; c < COLUMNS; ++c) {
@@ -190,28 +190,29 @@ void scan_vectors(__local Vector* own, Element state) {
 
 // ---- What precedes a work-item -------------------------------------------------------------------------------------
 
-// Keep elements in local memory, the same part of all of them adjacent, against bank conflicts.
+// Keep elements in local memory, the same value of all of them adjacent, against bank conflicts.
 void put(__local Value* held, const uint stride, const uint at, const Element element) {
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) held[p * stride + at] = element.at[p];
 }
 Element get(__local const Value* held, const uint stride, const uint at) {
   Element element;
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) element.at[p] = held[p * stride + at];
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) element.at[p] = held[p * stride + at];
   return element;
 }
 
 #if SUBGROUP_PTX
 
+// MEMORY declares local memory: `held`. PRECEDE captures it and the names of the kernel.
 #define MEMORY __local Element held[SUBGROUPS]
 #define PRECEDE(state) precede(states, mine, ticket, state, held, place)
 #define WILL_PUBLISH(tile) prefetch_state(states, tile)
 
-// Moves a state of which each lane of the first warp has its own part.
-Value moved_part(const Value state, const Place place, const uint way) {
+// Moves a state of which each lane of the first warp has its own value.
+Value moved_value(const Value state, const Place place, const uint way) {
   Value there = state;
-  const uint k = own_part() % ORDER;
+  const uint k = own_value_index() % ORDER;
 #pragma unroll
   for (uint d = 1; d < ORDER; ++d) {
     const Value w = subgroup_broadcast(place, way * ORDER + d), below = subgroup_shuffle_up(state, d);
@@ -220,111 +221,113 @@ Value moved_part(const Value state, const Place place, const uint way) {
   return there;
 }
 
-// Returns the sum of the lanes before this one, and in *all of the last lane that of all.
+// Returns the exclusive prefix of the lane, and in *all of the last lane the aggregate of all.
 Element scan_in_warp(const Element mine, Element* all) {
-  Element before;
+  Element local_prefix;
   *all = mine;
 #pragma unroll
   for (uint d = 1; d < SUBGROUP_SIZE; d *= 2) {
 #pragma unroll
-    for (uint p = 0; p < PARTS; ++p) all->at[p] = with_below(all->at[p], d);
+    for (uint p = 0; p < ELEMENT_VALUES; ++p) all->at[p] = with_below(all->at[p], d);
   }
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) before.at[p] = exclusive_of(all->at[p], mine.at[p]);
-  return before;
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) local_prefix.at[p] = exclusive_of(all->at[p], mine.at[p]);
+  return local_prefix;
 }
 
-// Returns what precedes the work-item: the first warp adds up those of the work-group and looks back for all.
+// Returns the exclusive prefix of the work-item. The first warp scans the aggregates of all warps and looks back.
 Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
                 __local Element* held, const Place place) {
   Element all;
-  const Element before = scan_in_warp(mine, &all);
+  const Element local_prefix = scan_in_warp(mine, &all);
   if (subgroup_lane() == SUBGROUP_SIZE - 1) held[subgroup_id()] = all;
   barrier(CLK_LOCAL_MEM_FENCE);
   receive_epoch(&acquired, ticket);
   if (subgroup_id() == 0) {
-    const uint part = own_part();
-    Value total = neutral();
+    const uint value_index = own_value_index();
+    Value total = identity_value();
 #pragma unroll
-    for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, held[s].at[part]);
-    total = moved_part(total, place, BACK);
-    if (acquired.tile > 0) publish_parts(states, acquired.tile, acquired.epoch, AGGREGATE, total);
-    const Value carry = look_back_parts(states, acquired);
-    publish_parts(states, acquired.tile, acquired.epoch, INCLUSIVE, combine_values(carry, total));
-    Value here = moved_part(carry, place, ONWARD);
+    for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, held[s].at[value_index]);
+    total = moved_value(total, place, BACK);
+    if (acquired.tile > 0) publish_by_warp(states, acquired.tile, acquired.epoch, AGGREGATE, total);
+    const Value tile_prefix = look_back_by_warp(states, acquired);
+    publish_by_warp(states, acquired.tile, acquired.epoch, INCLUSIVE, combine_values(tile_prefix, total));
+    Value here = moved_value(tile_prefix, place, ONWARD);
 #pragma unroll
     for (uint s = 0; s < SUBGROUPS; ++s) {
-      const Value sum = held[s].at[part];
-      if (subgroup_lane() < PARTS) held[s].at[part] = here;
-      here = combine_values(here, sum);
+      const Value aggregate = held[s].at[value_index];
+      if (subgroup_lane() < ELEMENT_VALUES) held[s].at[value_index] = here;
+      here = combine_values(here, aggregate);
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return combine(held[subgroup_id()], before);
+  return combine(held[subgroup_id()], local_prefix);
 }
 
 #else
 
+// MEMORY declares local memory: `held` and `window`. PRECEDE captures them and the names of the kernel.
 #define HELD GROUP
-#define MEMORY                        \
-  __local Value held[HELD * PARTS];   \
+#define MEMORY                                \
+  __local Value held[HELD * ELEMENT_VALUES];  \
   WINDOW_MEMORY
 #define PRECEDE(state) precede(states, mine, ticket, state, held, place, window, table, in, n)
 #define WILL_PUBLISH(tile)
 
-// Returns the sum of the work-items before this one, and that of all in *total.
+// Returns the exclusive prefix of the work-item in the tile, and in *total the aggregate of all.
 Element scan_states(__local Value* held, Element mine, Element* total) {
 #if SUBGROUP_OPS
   return scan_group((__local Element*)held, mine, total);
 #else
-  const uint lane = item_id();
+  const uint local_id = work_item_id();
   barrier(CLK_LOCAL_MEM_FENCE);
-  put(held, GROUP, lane, mine);
+  put(held, GROUP, local_id, mine);
   for (uint distance = 1; distance < GROUP; distance *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane >= distance) mine = combine(get(held, GROUP, lane - distance), mine);
+    if (local_id >= distance) mine = combine(get(held, GROUP, local_id - distance), mine);
     barrier(CLK_LOCAL_MEM_FENCE);
-    put(held, GROUP, lane, mine);
+    put(held, GROUP, local_id, mine);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   *total = get(held, GROUP, GROUP - 1);
-  return lane > 0 ? get(held, GROUP, lane - 1) : identity();
+  return local_id > 0 ? get(held, GROUP, local_id - 1) : identity();
 #endif
 }
 
 Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
-                __local Value* held, const Place place, __local Seen* window, __global const Value* restrict table,
-                __global const Value* restrict in, const ulong n) {
+                __local Value* held, const Place place, __local LookbackResult* window,
+                __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
   Element total;
-  const Element before = scan_states(held, mine, &total);
+  const Element local_prefix = scan_states(held, mine, &total);
   total = moved(total, tile_weights(place, BACK));
   receive_epoch(&acquired, ticket);
-  if (item_id() == 0 && acquired.tile > 0) publish(states, acquired.tile, acquired.epoch, AGGREGATE, total);
-  const Element carry =
-      parallel_look_back(states, acquired, total, window, (__local Element*)held, in, n, ITEMS, table);
-  return combine(moved(carry, tile_weights(place, ONWARD)), before);
+  if (work_item_id() == 0 && acquired.tile > 0) publish(states, acquired.tile, acquired.epoch, AGGREGATE, total);
+  const Element tile_prefix =
+      parallel_look_back(states, acquired, total, window, (__local Element*)held, in, n, ELEMENTS_PER_WORK_ITEM, table);
+  return combine(moved(tile_prefix, tile_weights(place, ONWARD)), local_prefix);
 }
 
 // Returns a tile's state, moved to the front.
-Element fold_tile(__local Element* sums, __global const Value* restrict in, const ulong n, const ulong tile,
-                  const uint items, __global const Value* restrict table) {
-  const ulong first = (tile * GROUP + item_id()) * items;
+Element reduce_tile(__local Element* partials, __global const Value* restrict in, const ulong n, const ulong tile,
+                    const uint elements_per_work_item, __global const Value* restrict table) {
+  const ulong first = (tile * GROUP + work_item_id()) * elements_per_work_item;
   Element mine = identity(), total;
 #pragma unroll
-  for (uint k = 0; k < ITEMS; ++k) (void)advance(&mine, k % TUPLE, first + k < n ? in[first + k] : neutral());
-  (void)scan_states((__local Value*)sums, moved(mine, item_weights(table, BACK)), &total);
+  for (uint k = 0; k < ELEMENTS_PER_WORK_ITEM; ++k)
+    (void)advance(&mine, k % TUPLE, first + k < n ? in[first + k] : identity_value());
+  (void)scan_states((__local Value*)partials, moved(mine, work_item_weights(table, BACK)), &total);
   return moved(total, tile_weights(place_of(table, (uint)tile), BACK));
 }
 
 #endif  // PTX
 
-KNOWN_GROUP
+WORK_GROUP_SIZE_ATTRIBUTE
 __kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                      __global const Value* restrict table, const ulong n, const uint tiles) {
   __local Vector staged[GROUP * STRIDE];
   MEMORY;
   __local uint ticket[2];
-  __local Vector* own = staged + item_id() * STRIDE;
+  __local Vector* own = staged + work_item_id() * STRIDE;
   Word counter;
   const Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
   const Place place = place_of(table, mine.tile);  // is loaded together with the values
@@ -332,10 +335,10 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   load_vectors(staged, in, n, mine.tile);
   broadcast_epoch(states, counter, tiles, ticket);
   // Loads weights before what they weigh is known.
-  const Weights back = item_weights(table, BACK);
-  const Element state = moved(fold(own), back);
-  const Weights onward = item_weights(table, ONWARD);
-  const Element before = PRECEDE(state);
-  scan_vectors(own, moved(before, onward));
+  const Weights back = work_item_weights(table, BACK);
+  const Element state = moved(reduce(own), back);
+  const Weights onward = work_item_weights(table, ONWARD);
+  const Element local_prefix = PRECEDE(state);
+  scan_vectors(own, moved(local_prefix, onward));
   store_vectors(staged, out, n, mine.tile);
 }

@@ -3,7 +3,7 @@
 //
 // TILE_SCAN         as in register_tile.cl
 // PERSISTENT        1: a work-group loops over tiles and loads the next one before it waits; 0: it has one tile
-#define SUM_FIRST 1
+#define REDUCE_BEFORE_SCAN 1
 #ifdef EDITOR
 #define TILE_SCAN "scan/value_scan.cl"
 #define PERSISTENT 1
@@ -12,32 +12,32 @@
 #endif
 #include TILE_SCAN
 
-KNOWN_GROUP
+WORK_GROUP_SIZE_ATTRIBUTE
 __kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
-                        __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
+                        __global const Value* restrict in, const ulong n, const uint tiles, const uint num_tickets) {
   TILE_SCAN_MEMORY;
   Word counter;
-  Ticket mine = acquire_one_tile(states, tickets, ticket, &counter);
+  Ticket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
   if (mine.tile >= tiles) return;
   Tile x;
-  load_vectors(&x, in, n, mine.tile, neutral());
-  broadcast_epoch(states, counter, tickets, ticket);
+  load_vectors(&x, in, n, mine.tile, identity_value());
+  broadcast_epoch(states, counter, num_tickets, ticket);
   while (mine.tile < tiles) {
     Progress progress;
 #if PERSISTENT
-    if (item_id() == 0) draw_ticket(states, tickets, ticket);
+    if (work_item_id() == 0) draw_ticket(states, num_tickets, ticket);
 #endif
-    const Total total = begin_tile(&x, &progress, vectors, sums);
+    const Total total = tile_aggregate(&x, &progress, vectors, partials);
     receive_epoch(&mine, ticket);
     publish_aggregate(states, mine, total);
 #if PERSISTENT
     const Ticket next = {ticket[0], ticket[1]};
     Tile y;
-    load_vectors(&y, in, n, next.tile, neutral());  // loads nothing behind the last tile
+    load_vectors(&y, in, n, next.tile, identity_value());  // loads nothing behind the last tile
 #endif
-    continue_tile(&x, &progress);
-    const Carry carry = CARRY_OF(mine, total);
-    finish_tile(&x, &progress, carry, vectors);
+    scan_during_look_back(&x, &progress);
+    const TilePrefix tile_prefix = TILE_PREFIX_OF(mine, total);
+    apply_prefix(&x, &progress, tile_prefix, vectors);
     store_vectors(&x, out, n, mine.tile);
 #if PERSISTENT
     x = y;

@@ -7,7 +7,7 @@
 #endif
 #include TILE_SCAN
 
-KNOWN_GROUP
+WORK_GROUP_SIZE_ATTRIBUTE
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   TILE_SCAN_MEMORY;
@@ -15,12 +15,12 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
   Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
   Tile x;
   Progress progress;
-  load_vectors(&x, in, n, mine.tile, neutral());
+  load_vectors(&x, in, n, mine.tile, identity_value());
   broadcast_epoch(states, counter, tiles, ticket);
-  const Total total = begin_tile(&x, &progress, vectors, sums);
+  const Total total = tile_aggregate(&x, &progress, vectors, partials);
   receive_epoch(&mine, ticket);
   publish_aggregate(states, mine, total);
-  const Carry carry = CARRY_OF(mine, total);
-  finish_tile(&x, &progress, carry, vectors);
+  const TilePrefix tile_prefix = TILE_PREFIX_OF(mine, total);
+  apply_prefix(&x, &progress, tile_prefix, vectors);
   store_vectors(&x, out, n, mine.tile);
 }

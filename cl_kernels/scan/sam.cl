@@ -1,167 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
-// sam: scans in one pass by persistent work-groups that add up sums in between (Maleki, Yang, Burtscher 2016).
+// sam: scans in one pass by persistent work-groups that combine aggregates (Maleki, Yang, Burtscher 2016).
 //
-// Work-groups loop over the tiles. What precedes a tile is what preceded the work-group's last one, plus the sums of
-// that and of the tiles in between: no work-group waits for another's prefix, only for sums, and it publishes each
-// sum before it waits for anything. Prefixes are published for work-groups that start late. States are a ring, whose
-// stamps count the rounds of all launches. A work-group draws its next ticket before it publishes a sum, so that
-// nobody gets ahead far enough to overwrite a state that is still to be read.
+// Work-groups loop over the tiles. The prefix of a tile is that of the work-group's last tile, combined with the
+// aggregates of that and of the tiles in between: no work-group waits for another's prefix, only for aggregates, and it
+// publishes each aggregate before it waits for anything. Prefixes are published for work-groups that start late. States
+// lie in a circular buffer, and their stamps count how often it has wrapped around in all launches. A work-group draws
+// its next ticket before it publishes an aggregate, so that no work-group gets ahead far enough to overwrite a state
+// that is still to be read.
 //
-// STREAMS           interleaved streams, each scanned by itself with sums of its own: those of a tuple
+// COMPONENTS        interleaved components of a tuple, each scanned by itself with states of its own
 // ORDER             scans of a value, which stays in registers from one to the next
 // PREFETCH          1: loads the next tile before the wait; 0: when this one is done, which leaves registers for more
 //                   values
 // UNROLL_ORDERS     1: unrolls the loop over orders
 #ifdef EDITOR
-#define STREAMS 1
+#define COMPONENTS 1
 #define ORDER 2
 #define TUPLE 1
 #define PREFETCH 1
 #define UNROLL_ORDERS 1
-#elif !defined(STREAMS) || !defined(ORDER) || !defined(PREFETCH) || !defined(UNROLL_ORDERS)
-#error "sam.cl needs STREAMS, ORDER, PREFETCH and UNROLL_ORDERS from the host"
+#elif !defined(COMPONENTS) || !defined(ORDER) || !defined(PREFETCH) || !defined(UNROLL_ORDERS)
+#error "sam.cl needs COMPONENTS, ORDER, PREFETCH and UNROLL_ORDERS from the host"
 #endif
 #include "scan/value_scan.cl"
-#include "scan/streams.cl"
+#include "scan/components.cl"
 
 typedef struct {
   volatile __global Word* states;
-  uint log2_slots, rounds;  // rounds of a launch
-} Ring;
+  uint log2_slots, wraps;  // how often a launch fills the buffer, at most
+} CircularBuffer;
 
-uint slots_of(const Ring ring) { return 1u << ring.log2_slots; }
+uint slots_of(const CircularBuffer buffer) { return 1u << buffer.log2_slots; }
 
-// Returns where a ring keeps a stream's state of a tile.
-uint place_of(const Ring ring, const uint tile, const uint stream) {
-  return (tile & (slots_of(ring) - 1)) * STREAMS + stream;
+// Returns where a buffer keeps the state of a tile and component.
+uint place_of(const CircularBuffer buffer, const uint tile, const uint component) {
+  return (tile & (slots_of(buffer) - 1)) * COMPONENTS + component;
 }
 
-uint stamp_of(const Ring ring, const uint tile, const uint epoch) {
-  return (epoch * ring.rounds + (tile >> ring.log2_slots)) & (uint)(TAG_MASK >> 2);
+// Returns what a state has in place of the epoch.
+uint stamp_of(const CircularBuffer buffer, const uint tile, const uint epoch) {
+  return (epoch * buffer.wraps + (tile >> buffer.log2_slots)) & (uint)(TAG_MASK >> 2);
 }
 
-// Returns one of the two rings of each order: of sums, and of prefixes.
-Ring ring_of(const Ring first, const uint index) {
-  Ring ring = first;
-  ring.states += ((size_t)(index * STREAMS) << first.log2_slots) * WORDS;
-  return ring;
+// Returns one of the two buffers of each order: of aggregates, and of prefixes.
+CircularBuffer buffer_of(const CircularBuffer first, const uint index) {
+  CircularBuffer buffer = first;
+  buffer.states += ((size_t)(index * COMPONENTS) << first.log2_slots) * WORDS;
+  return buffer;
 }
 
-void publish_in(const Ring ring, const uint tile, const uint epoch, const uint flag, const Value value) {
-  const uint stream = (uint)get_local_id(0);
-  if (stream < STREAMS) publish(ring.states, place_of(ring, tile, stream), stamp_of(ring, tile, epoch), flag, value);
+void publish_in(const CircularBuffer buffer, const uint tile, const uint epoch, const uint flag, const Value value) {
+  const uint component = (uint)get_local_id(0);
+  if (component < COMPONENTS)
+    publish(buffer.states, place_of(buffer, tile, component), stamp_of(buffer, tile, epoch), flag, value);
 }
 
-// Returns this work-item's share of the sums of the tiles [first, last), all of them of one stream.
+// Combines this work-item's share of the aggregates of the tiles [first, last), all of them of one component.
 #define AT_ONCE 4
-Value share_between(const Ring ring, const uint first, const uint last, const uint epoch) {
-  const uint item = (uint)get_local_id(0), items = GROUP / STREAMS * STREAMS, all = (last - first) * STREAMS;
+Value share_between(const CircularBuffer buffer, const uint first, const uint last, const uint epoch) {
+  const uint local_id = (uint)get_local_id(0), work_items = GROUP / COMPONENTS * COMPONENTS;
+  const uint all = (last - first) * COMPONENTS;
   Value mine = identity();
-  for (uint i = item < items ? item : all; i < all; i += AT_ONCE * items) {
-    State seen[AT_ONCE];
+  for (uint i = local_id < work_items ? local_id : all; i < all; i += AT_ONCE * work_items) {
+    State loaded[AT_ONCE];
 #pragma unroll
     for (uint a = 0; a < AT_ONCE; ++a) {  // all loads are in flight before the first is needed
-      const uint at = i + a * items;
-      if (at < all) seen[a] = load_state(ring.states, place_of(ring, first + at / STREAMS, at % STREAMS));
+      const uint at = i + a * work_items;
+      if (at < all) loaded[a] = load_state(buffer.states, place_of(buffer, first + at / COMPONENTS, at % COMPONENTS));
     }
 #pragma unroll
     for (uint a = 0; a < AT_ONCE; ++a) {
-      const uint at = i + a * items, tile = first + at / STREAMS;
+      const uint at = i + a * work_items, tile = first + at / COMPONENTS;
       if (at < all) {
-        Value sum = identity();
-        State state = seen[a];
+        Value aggregate = identity();
+        State state = loaded[a];
         for (uint spins = 1;
-             read_state(state, stamp_of(ring, tile, epoch), &sum) == INVALID && spins < SPIN_LIMIT; ++spins)
-          state = load_state(ring.states, place_of(ring, tile, at % STREAMS));
-        mine = combine(mine, sum);
+             read_state(state, stamp_of(buffer, tile, epoch), &aggregate) == INVALID && spins < SPIN_LIMIT; ++spins)
+          state = load_state(buffer.states, place_of(buffer, tile, at % COMPONENTS));
+        mine = combine(mine, aggregate);
       }
     }
   }
   return mine;
 }
 
-// Returns what precedes a work-group's first tile in a stream, by a serial look-back, when the ring has wrapped
-// around.
-Value look_back_late(const Ring sums, const Ring prefixes, const Ticket mine, const uint stream) {
-  Value after = identity();
+// Returns the exclusive prefix of a work-group's first tile and a component, by a serial look-back, when the buffer has
+// wrapped around.
+Value late_look_back(const CircularBuffer aggregate_states, const CircularBuffer prefix_states, const Ticket mine,
+                     const uint component) {
+  Value exclusive_prefix = identity();
   for (uint tile = mine.tile; tile-- > 0;) {
-    const uint stamp = stamp_of(sums, tile, mine.epoch), place = place_of(sums, tile, stream);
+    const uint stamp = stamp_of(aggregate_states, tile, mine.epoch);
+    const uint place = place_of(aggregate_states, tile, component);
     Value value = identity();
-    if (poll(prefixes.states, place, stamp, &value) != INVALID) return combine(value, after);
+    if (poll(prefix_states.states, place, stamp, &value) != INVALID) return combine(value, exclusive_prefix);
     for (uint spins = 0; spins < SPIN_LIMIT; ++spins) {
-      if (poll(sums.states, place, stamp, &value) != INVALID) break;
+      if (poll(aggregate_states.states, place, stamp, &value) != INVALID) break;
     }
-    after = combine(value, after);
+    exclusive_prefix = combine(value, exclusive_prefix);
   }
-  return combine(initial(), after);
+  return combine(init(), exclusive_prefix);
 }
 
-// SCAN_TILE scans the tile by itself and returns its sum, SUM_BETWEEN the sum of the tiles [first, last), and
-// ADD_CARRY adds what precedes the tile to its values. Each sum goes to all work-items or, of several streams, to the
-// first lanes of each sub-group: a stream's to each. `start` is the stream of the tile's first value.
-#if STREAMS == 1
+// SCAN_MEMORY declares local memory. SCAN_TILE scans the tile by itself and returns its aggregate, REDUCE_BETWEEN
+// returns the aggregate of the tiles [first, last), and APPLY_PREFIX combines the tile's exclusive prefix with its
+// values. All three capture what SCAN_MEMORY declares, `vector_prefixes` and `start`, the component of the tile's
+// first value. An aggregate goes to all work-items or, of several components, to the first lanes of each sub-group:
+// one to each.
+#if COMPONENTS == 1
 
 #define SCAN_MEMORY \
   VECTOR_MEMORY;    \
   BETWEEN_MEMORY
 #if SUBGROUP_OPS
-#define BETWEEN_MEMORY __local Value between[SUMS]
+#define BETWEEN_MEMORY __local Value between[GROUP_PARTIALS]
 #else
-#define BETWEEN_MEMORY __local Value* between = sums
+#define BETWEEN_MEMORY __local Value* between = partials
 #endif
-#define SCAN_TILE(x) scan_tile(x, before, vectors, sums)
-#define SUM_BETWEEN(ring, first, last, epoch) sum_between(ring, first, last, epoch, between)
-#define ADD_CARRY(x, carry) apply_vectors(x, before, carry)
+#define SCAN_TILE(x) scan_tile(x, vector_prefixes, vectors, partials)
+#define REDUCE_BETWEEN(buffer, first, last, epoch) reduce_between(buffer, first, last, epoch, between)
+#define APPLY_PREFIX(x, tile_prefix) scan_vectors_onto(x, vector_prefixes, tile_prefix)
 #define START_OF(tile) 0
 
-Value scan_tile(const Tile* x, Value* before, __local Value* vectors, __local Value* sums) {
-  Value vector_sums[VECTORS];
-  sum_vectors(x, vector_sums);
-  return scan_vectors(vector_sums, before, vectors, sums);
+Value scan_tile(const Tile* x, Value* vector_prefixes, __local Value* vectors, __local Value* partials) {
+  Value vector_aggregates[VECTORS];
+  reduce_vectors(x, vector_aggregates);
+  return scan_vectors(vector_aggregates, vector_prefixes, vectors, partials);
 }
 
-Value sum_between(const Ring ring, const uint first, const uint last, const uint epoch, __local Value* sums) {
-  Value mine = share_between(ring, first, last, epoch), total;
+Value reduce_between(const CircularBuffer buffer, const uint first, const uint last, const uint epoch,
+                     __local Value* partials) {
+  Value mine = share_between(buffer, first, last, epoch), total;
 #if SUBGROUP_OPS
   mine = subgroup_reduce(mine);
-  if (subgroup_lane() == 0) sums[subgroup_id()] = mine;
+  if (subgroup_lane() == 0) partials[subgroup_id()] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
-  (void)scan_subgroup_sums(sums, &total);
+  (void)scan_subgroup_aggregates(partials, &total);
 #else
-  (void)scan_group(sums, mine, &total);
+  (void)scan_group(partials, mine, &total);
 #endif
   return total;
 }
 
 #else
 
-#define SCAN_MEMORY                                            \
-  __local Value vectors[STREAM_VALUES];                        \
-  __local Value row_sums[MOST_SUBGROUPS * VECTORS * STREAMS];  \
-  __local Value subgroup_sums[MOST_SUBGROUPS * STREAMS];       \
-  __local Value between[BETWEEN];                              \
+#define SCAN_MEMORY                                                    \
+  __local Value vectors[COMPONENT_VALUES];                             \
+  __local Value row_aggregates[MAX_SUBGROUPS * VECTORS * COMPONENTS];  \
+  __local Value subgroup_aggregates[MAX_SUBGROUPS * COMPONENTS];       \
+  __local Value between[BETWEEN];                                      \
   __local uint ticket[2]
-#define SCAN_TILE(x) scan_streams(x, before, start, vectors, row_sums, subgroup_sums)
-#define SUM_BETWEEN(ring, first, last, epoch) \
-  sum_of_streams(share_between(ring, first, last, epoch), between)
-#define ADD_CARRY(x, carry) add_to_streams(x, combine(carry, before[0]), start, row_sums)
-#define START_OF(tile) (uint)((ulong)(tile) * REGISTER_TILE % STREAMS)
+#define SCAN_TILE(x) scan_components(x, vector_prefixes, start, vectors, row_aggregates, subgroup_aggregates)
+#define REDUCE_BETWEEN(buffer, first, last, epoch) \
+  reduce_components(share_between(buffer, first, last, epoch), between)
+#define APPLY_PREFIX(x, tile_prefix) \
+  apply_component_prefixes(x, combine(tile_prefix, vector_prefixes[0]), start, row_aggregates)
+#define START_OF(tile) (uint)((ulong)(tile) * REGISTER_TILE % COMPONENTS)
 
 #endif
 
-KNOWN_GROUP
+WORK_GROUP_SIZE_ATTRIBUTE
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                  const ulong n, const uint tiles, const uint tickets, const uint log2_slots, const uint rounds) {
+                  const ulong n, const uint tiles, const uint num_tickets, const uint log2_slots, const uint wraps) {
   SCAN_MEMORY;
-  const Ring first_ring = {states, log2_slots, rounds};
-  const uint lane = (uint)get_local_id(0);
-  Ticket mine = acquire_tile(states, tickets, ticket);
+  const CircularBuffer first_buffer = {states, log2_slots, wraps};
+  const uint local_id = (uint)get_local_id(0);
+  Ticket mine = acquire_tile(states, num_tickets, ticket);
   if (mine.tile >= tiles) return;
   Tile x;
   load_vectors(&x, in, n, mine.tile, identity());
-  Value carry[ORDER];
-  uint carried = 0;  // tiles that the carries hold
-  if (lane == 0) draw_ticket(states, tickets, ticket);
+  Value tile_prefix[ORDER];
+  uint tiles_in_prefix = 0;  // tiles that `tile_prefix` is the aggregate of
+  if (local_id == 0) draw_ticket(states, num_tickets, ticket);
   while (mine.tile < tiles) {
     Ticket next = {tiles, 0};
     const uint start = START_OF(mine.tile);
@@ -175,30 +185,34 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 #pragma unroll 1
 #endif
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
-      const Ring sums_ring = ring_of(first_ring, 2 * k), prefixes = ring_of(first_ring, 2 * k + 1);
-      Value before[VECTORS];
+      const CircularBuffer aggregate_states = buffer_of(first_buffer, 2 * k);
+      const CircularBuffer prefix_states = buffer_of(first_buffer, 2 * k + 1);
+      Value vector_prefixes[VECTORS];
       const Value total = SCAN_TILE(&x);
       if (k == 0) {
         next.tile = ticket[0];
         next.epoch = ticket[1];
       }
-      publish_in(sums_ring, mine.tile, mine.epoch, AGGREGATE, total);
+      publish_in(aggregate_states, mine.tile, mine.epoch, AGGREGATE, total);
 #if PREFETCH
       if (k == 0) load_vectors(&y, in, n, next.tile, identity());  // loads nothing behind the last tile
 #endif
-      // Reads all sums before a work-group's first tile, which are still in the ring, unless it starts late.
-      const bool late = carried == 0 && mine.tile >= slots_of(first_ring) / 2;
-      if (carried == 0)
-        carry[k] = late ? look_back_late(sums_ring, prefixes, mine, subgroup_lane() % STREAMS) : initial();
-      const Value between_tiles = SUM_BETWEEN(sums_ring, late ? mine.tile : carried, mine.tile, mine.epoch);
-      carry[k] = combine(carry[k], between_tiles);
-      ADD_CARRY(&x, carry[k]);
-      carry[k] = combine(carry[k], total);
-      publish_in(prefixes, mine.tile, mine.epoch, INCLUSIVE, carry[k]);
+      // Reads the aggregates of all tiles before a work-group's first one, which are still in the buffer, unless it
+      // starts late.
+      const bool late = tiles_in_prefix == 0 && mine.tile >= slots_of(first_buffer) / 2;
+      if (tiles_in_prefix == 0)
+        tile_prefix[k] =
+            late ? late_look_back(aggregate_states, prefix_states, mine, subgroup_lane() % COMPONENTS) : init();
+      const Value between_tiles =
+          REDUCE_BETWEEN(aggregate_states, late ? mine.tile : tiles_in_prefix, mine.tile, mine.epoch);
+      tile_prefix[k] = combine(tile_prefix[k], between_tiles);
+      APPLY_PREFIX(&x, tile_prefix[k]);
+      tile_prefix[k] = combine(tile_prefix[k], total);
+      publish_in(prefix_states, mine.tile, mine.epoch, INCLUSIVE, tile_prefix[k]);
     }
-    if (lane == 0 && next.tile < tiles) draw_ticket(states, tickets, ticket);
+    if (local_id == 0 && next.tile < tiles) draw_ticket(states, num_tickets, ticket);
     store_vectors(&x, out, n, mine.tile);
-    carried = mine.tile + 1;
+    tiles_in_prefix = mine.tile + 1;
 #if PREFETCH
     x = y;
 #else

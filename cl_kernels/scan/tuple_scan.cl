@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuple_scan: scans a tile in registers whose elements are tuples as they lie, with the functions of value_scan.cl.
+// tuple_scan: scans a tile in registers of interleaved tuples, with the functions of value_scan.cl.
 //
-// Value i of everything belongs to stream i % TUPLE. TUPLE, a power of two, divides the values of a sub-group's row,
-// and so each place of a work-item's vectors belongs to one stream, whatever row or tile it is of. A tile's state is
-// an element: a value of each stream.
+// Value i of the input belongs to component i % TUPLE. TUPLE, a power of two, divides the values of a sub-group's row,
+// and so each place of a work-item's vectors belongs to one component, whatever row or tile it is of. A tile's state is
+// an element: a value of each component.
 //
 // TUPLE             values of a tuple
-// SUM_FIRST         as in value_scan.cl
+// REDUCE_BEFORE_SCAN   as in value_scan.cl
 #pragma once
 #ifdef EDITOR
 #define TUPLE 4
 #define ORDER 1
 #endif
-#define PARTS TUPLE
-#define ITEM VALUE
+#define ELEMENT_VALUES TUPLE
+#define INPUT VALUE
 #include "lib/vector_tile.cl"
-#include "scan/around.cl"
-#include "scan/state_parts.cl"
-#ifndef SUM_FIRST
-#define SUM_FIRST 0
+#include "scan/tuple_layout.cl"
+#include "scan/warp_state.cl"
+#ifndef REDUCE_BEFORE_SCAN
+#define REDUCE_BEFORE_SCAN 0
 #endif
 
-// A work-item holds HELD streams, the next one the next, and work-items STEP apart the same.
+// A work-item holds HELD components; its neighbour holds the next ones, and work-items STEP apart hold the same.
 #define HELD (TUPLE < VEC ? TUPLE : VEC)
 #define STEP (TUPLE / HELD)
 
@@ -29,86 +29,90 @@ typedef struct {
   Value at[HELD];
 } Held;
 
-uint first_held(void) { return item_id() % STEP * HELD; }
+uint first_held(void) { return work_item_id() % STEP * HELD; }
 
-typedef const __local Value* Carry;  // of each stream
+typedef const __local Value* TilePrefix;  // of each component
 
 // ---- Between tiles ---------------------------------------------------------------------------------------------
 
 #if SUBGROUP_PTX
 
-typedef Value Total;  // of the stream subgroup_lane() % TUPLE
+typedef Value Total;  // of the component subgroup_lane() % TUPLE
 
 void publish_aggregate(volatile __global Word* states, const Ticket mine, const Total total) {
-  if (subgroup_id() == 0 && mine.tile > 0) publish_parts(states, mine.tile, mine.epoch, AGGREGATE, total);
+  if (subgroup_id() == 0 && mine.tile > 0) publish_by_warp(states, mine.tile, mine.epoch, AGGREGATE, total);
 }
 
-// Returns, in `carried`, what precedes the tile in each stream, to all work-items, and publishes the inclusive prefix.
-Carry look_back_in_streams(volatile __global Word* states, const Ticket mine, const Total total,
-                           __local Value* carried) {
+// Returns the tile's exclusive prefix of each component to all work-items, in `shared_prefix`, and publishes its
+// inclusive prefix.
+TilePrefix look_back_by_component(volatile __global Word* states, const Ticket mine, const Total total,
+                                  __local Value* shared_prefix) {
   if (subgroup_id() == 0) {
-    const Value carry = look_back_parts(states, mine);
-    publish_parts(states, mine.tile, mine.epoch, INCLUSIVE, combine_values(carry, total));
-    if (subgroup_lane() < TUPLE) carried[subgroup_lane()] = carry;
+    const Value prefix = look_back_by_warp(states, mine);
+    publish_by_warp(states, mine.tile, mine.epoch, INCLUSIVE, combine_values(prefix, total));
+    if (subgroup_lane() < TUPLE) shared_prefix[subgroup_lane()] = prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return carried;
+  return shared_prefix;
 }
-#define CARRY_OF(mine, total) look_back_in_streams(states, mine, total, carried)
-#define SEEN_MEMORY
+// Captures `states` and `shared_prefix`.
+#define TILE_PREFIX_OF(mine, total) look_back_by_component(states, mine, total, shared_prefix)
+#define LOOK_BACK_MEMORY
 
 #else
 
 typedef Element Total;
 
 void publish_aggregate(volatile __global Word* states, const Ticket mine, const Total total) {
-  if (item_id() == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  if (work_item_id() == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 }
 
-// Returns what the work-items before this one hold of the stream item_id() % TUPLE, of which it has `share`, and in
-// *total what all have of each stream.
-Value scan_shares(__local Value* sums, const Value share, Element* total) {
-  const uint item = item_id();
+// Scans the `share` of each work-item within its component, work_item_id() % TUPLE. Returns the exclusive prefix, and
+// in *total the aggregate of each component.
+Value scan_shares(__local Value* partials, const Value share, Element* total) {
+  const uint local_id = work_item_id();
   Value mine = share;
-  barrier(CLK_LOCAL_MEM_FENCE);  // earlier readers of `sums` are done
-  sums[item] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);  // earlier readers of `partials` are done
+  partials[local_id] = mine;
   for (uint distance = TUPLE; distance < GROUP; distance *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item >= distance) mine = combine_values(sums[item - distance], mine);
+    if (local_id >= distance) mine = combine_values(partials[local_id - distance], mine);
     barrier(CLK_LOCAL_MEM_FENCE);
-    sums[item] = mine;
+    partials[local_id] = mine;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (uint p = 0; p < TUPLE; ++p) total->at[p] = sums[GROUP - TUPLE + p];
-  return item >= TUPLE ? sums[item - TUPLE] : neutral();
+  for (uint p = 0; p < TUPLE; ++p) total->at[p] = partials[GROUP - TUPLE + p];
+  return local_id >= TUPLE ? partials[local_id - TUPLE] : identity_value();
 }
 
-Element fold_tile(__local Element* sums, __global const Value* restrict in, const ulong n, const ulong tile,
-                  const uint items, __global const Value* restrict table) {
+Element reduce_tile(__local Element* partials, __global const Value* restrict in, const ulong n, const ulong tile,
+                    const uint elements_per_work_item, __global const Value* restrict table) {
   (void)table;
-  const ulong first = tile * GROUP * items;
-  Value mine = neutral();
-  for (ulong i = first + item_id(); i < min(first + GROUP * items, n); i += GROUP) mine = combine_values(mine, in[i]);
+  const ulong first = tile * GROUP * elements_per_work_item;
+  Value mine = identity_value();
+  for (ulong i = first + work_item_id(); i < min(first + GROUP * elements_per_work_item, n); i += GROUP)
+    mine = combine_values(mine, in[i]);
   Element total;
-  (void)scan_shares((__local Value*)sums, mine, &total);
+  (void)scan_shares((__local Value*)partials, mine, &total);
   return total;
 }
 
-Carry look_back_in_streams(volatile __global Word* states, const Ticket mine, const Total total,
-                           __local Value* carried, __local Seen* window, __local Value* sums,
-                           __global const Value* restrict in, const ulong n) {
-  const Element carry =
-      parallel_look_back(states, mine, total, window, (__local Element*)sums, in, n, REGISTER_ITEMS, 0);
-  if (item_id() == 0) {
+TilePrefix look_back_by_component(volatile __global Word* states, const Ticket mine, const Total total,
+                                  __local Value* shared_prefix, __local LookbackResult* window,
+                                  __local Value* partials, __global const Value* restrict in, const ulong n) {
+  const Element prefix =
+      parallel_look_back(states, mine, total, window, (__local Element*)partials, in, n, REGISTER_ELEMENTS, 0);
+  if (work_item_id() == 0) {
 #pragma unroll
-    for (uint p = 0; p < TUPLE; ++p) carried[p] = carry.at[p];
+    for (uint p = 0; p < TUPLE; ++p) shared_prefix[p] = prefix.at[p];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return carried;
+  return shared_prefix;
 }
-#define CARRY_OF(mine, total) look_back_in_streams(states, mine, total, carried, window, sums, in, n)
-#define SEEN_MEMORY WINDOW_MEMORY
+// Captures `states`, `shared_prefix`, `window`, `partials`, `in` and `n`.
+#define TILE_PREFIX_OF(mine, total) look_back_by_component(states, mine, total, shared_prefix, window, partials, in, n)
+#define LOOK_BACK_MEMORY WINDOW_MEMORY
 
 #endif
 
@@ -116,14 +120,14 @@ Carry look_back_in_streams(volatile __global Word* states, const Ticket mine, co
 
 #if SUBGROUP_SHUFFLES
 
-#define STAGED 1  // none
-typedef Held Progress;  // what the sub-groups before this one hold
+#define STAGED 1  // not used
+typedef Held Progress;  // exclusive prefix of the sub-group in the tile
 
-Held nothing(void) {
-  Held none;
+Held identities_held(void) {
+  Held identities;
 #pragma unroll
-  for (uint h = 0; h < HELD; ++h) none.at[h] = neutral();
-  return none;
+  for (uint h = 0; h < HELD; ++h) identities.at[h] = identity_value();
+  return identities;
 }
 
 Held joined(const Held l, const Held r) {
@@ -133,37 +137,37 @@ Held joined(const Held l, const Held r) {
   return both;
 }
 
-// Picks this work-item's streams from a list of all.
-Held held_of(const __local Value* streams) {
+// Picks this work-item's components from those of all.
+Held held_of(const __local Value* components) {
   Held held;
 #pragma unroll
-  for (uint h = 0; h < HELD; ++h) held.at[h] = streams[first_held() + h];
+  for (uint h = 0; h < HELD; ++h) held.at[h] = components[first_held() + h];
   return held;
 }
 
-void add_to_vectors(Tile* x, const Held carry) {
+void add_to_vectors(Tile* x, const Held prefix) {
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
 #pragma unroll
-    for (uint v = 0; v < VEC; ++v) x->at[r][v] = combine_values(carry.at[v % HELD], x->at[r][v]);
+    for (uint v = 0; v < VEC; ++v) x->at[r][v] = combine_values(prefix.at[v % HELD], x->at[r][v]);
   }
 }
 
-// Returns what the lane STEP below has, and nothing to the first lanes.
+// Returns the value of the lane STEP below, and the identity to the first lanes.
 Value from_before(const Value x) {
   const Value below = subgroup_shuffle_up(x, STEP);
-  return subgroup_lane() >= STEP ? below : neutral();
+  return subgroup_lane() >= STEP ? below : identity_value();
 }
 
-// Scans the sub-group's values onto `carry`. Returns what they end with.
-Held scan_rows_of_streams(Tile* x, Held carry) {
+// Scans the sub-group's values onto `prefix`. Returns the inclusive prefix of the last ones.
+Held scan_rows_by_component(Tile* x, Held prefix) {
   const uint lane = subgroup_lane();
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
 #pragma unroll
     for (uint v = HELD; v < VEC; ++v) x->at[r][v] = combine_values(x->at[r][v - HELD], x->at[r][v]);
   }
-  // Scans the last HELD places of a vector, which hold its sums; distance by distance, so that shuffles overlap.
+  // Scans the last HELD places of a vector, which hold its aggregates; distance by distance, so that shuffles overlap.
 #pragma unroll
   for (uint d = STEP; d < SUBGROUP_SIZE; d *= 2) {
 #pragma unroll
@@ -177,127 +181,127 @@ Held scan_rows_of_streams(Tile* x, Held carry) {
   }
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    Held row, before;
+    Held row, row_prefix;
 #pragma unroll
     for (uint h = 0; h < HELD; ++h) {
       const Value last = x->at[r][VEC - HELD + h];
       row.at[h] = subgroup_shuffle(last, SUBGROUP_SIZE - STEP + lane % STEP);
-      before.at[h] = EXCLUSIVE || HELD < VEC ? from_before(last) : neutral();
+      row_prefix.at[h] = EXCLUSIVE || HELD < VEC ? from_before(last) : identity_value();
     }
 #pragma unroll
-    for (uint v = 0; v < VEC - HELD; ++v) x->at[r][v] = combine_values(before.at[v % HELD], x->at[r][v]);
+    for (uint v = 0; v < VEC - HELD; ++v) x->at[r][v] = combine_values(row_prefix.at[v % HELD], x->at[r][v]);
     if (EXCLUSIVE) {
 #pragma unroll
       for (uint v = VEC; v-- > HELD;) x->at[r][v] = x->at[r][v - HELD];
 #pragma unroll
-      for (uint v = 0; v < HELD; ++v) x->at[r][v] = before.at[v];
+      for (uint v = 0; v < HELD; ++v) x->at[r][v] = row_prefix.at[v];
     }
 #pragma unroll
-    for (uint v = 0; v < VEC; ++v) x->at[r][v] = combine_values(carry.at[v % HELD], x->at[r][v]);
-    carry = joined(carry, row);
+    for (uint v = 0; v < VEC; ++v) x->at[r][v] = combine_values(prefix.at[v % HELD], x->at[r][v]);
+    prefix = joined(prefix, row);
   }
-  return carry;
+  return prefix;
 }
 
-Held sum_rows_of_streams(const Tile* x) {
-  Held sum = nothing();
+Held reduce_rows_by_component(const Tile* x) {
+  Held aggregate = identities_held();
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
 #pragma unroll
-    for (uint v = 0; v < VEC; ++v) sum.at[v % HELD] = combine_values(sum.at[v % HELD], x->at[r][v]);
+    for (uint v = 0; v < VEC; ++v) aggregate.at[v % HELD] = combine_values(aggregate.at[v % HELD], x->at[r][v]);
   }
 #pragma unroll
   for (uint d = STEP; d < SUBGROUP_SIZE; d *= 2) {
 #pragma unroll
     for (uint h = 0; h < HELD; ++h)
-      sum.at[h] = combine_values(sum.at[h], subgroup_shuffle(sum.at[h], subgroup_lane() ^ d));
+      aggregate.at[h] = combine_values(aggregate.at[h], subgroup_shuffle(aggregate.at[h], subgroup_lane() ^ d));
   }
-  return sum;
+  return aggregate;
 }
 
-Total begin_tile(Tile* x, Progress* progress, __local Value* vectors, __local Value* sums) {
+Total tile_aggregate(Tile* x, Progress* progress, __local Value* vectors, __local Value* partials) {
   (void)vectors;
-#if SUM_FIRST
-  const Held own = sum_rows_of_streams(x);
+#if REDUCE_BEFORE_SCAN
+  const Held own = reduce_rows_by_component(x);
 #else
-  const Held own = scan_rows_of_streams(x, nothing());
+  const Held own = scan_rows_by_component(x, identities_held());
 #endif
   if (subgroup_lane() < STEP) {
 #pragma unroll
-    for (uint h = 0; h < HELD; ++h) sums[subgroup_id() * TUPLE + first_held() + h] = own.at[h];
+    for (uint h = 0; h < HELD; ++h) partials[subgroup_id() * TUPLE + first_held() + h] = own.at[h];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  *progress = nothing();
-  for (uint s = 0; s < subgroup_id(); ++s) *progress = joined(*progress, held_of(sums + s * TUPLE));
+  *progress = identities_held();
+  for (uint s = 0; s < subgroup_id(); ++s) *progress = joined(*progress, held_of(partials + s * TUPLE));
 #if SUBGROUP_PTX
-  Total total = neutral();
-  for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, sums[s * TUPLE + subgroup_lane() % TUPLE]);
+  Total total = identity_value();
+  for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, partials[s * TUPLE + subgroup_lane() % TUPLE]);
 #else
   Total total = identity();
   for (uint s = 0; s < SUBGROUPS; ++s) {
 #pragma unroll
-    for (uint p = 0; p < TUPLE; ++p) total.at[p] = combine_values(total.at[p], sums[s * TUPLE + p]);
+    for (uint p = 0; p < TUPLE; ++p) total.at[p] = combine_values(total.at[p], partials[s * TUPLE + p]);
   }
 #endif
   return total;
 }
 
-void continue_tile(Tile* x, Progress* progress) {
+void scan_during_look_back(Tile* x, Progress* progress) {
   (void)x;
   (void)progress;
-#if SUM_FIRST
-  if (subgroup_id() > 0) (void)scan_rows_of_streams(x, *progress);
+#if REDUCE_BEFORE_SCAN
+  if (subgroup_id() > 0) (void)scan_rows_by_component(x, *progress);
 #endif
 }
 
-void finish_tile(Tile* x, Progress* progress, const Carry carried, __local Value* vectors) {
-  const Held carry = held_of(carried);
+void apply_prefix(Tile* x, Progress* progress, const TilePrefix shared_prefix, __local Value* vectors) {
+  const Held prefix = held_of(shared_prefix);
   (void)vectors;
-#if SUM_FIRST
+#if REDUCE_BEFORE_SCAN
   (void)progress;
   if (subgroup_id() == 0)
-    (void)scan_rows_of_streams(x, carry);
+    (void)scan_rows_by_component(x, prefix);
   else
-    add_to_vectors(x, carry);
+    add_to_vectors(x, prefix);
 #else
-  add_to_vectors(x, joined(carry, *progress));
+  add_to_vectors(x, joined(prefix, *progress));
 #endif
 }
 
 #else
 
-// Scans through local memory, where each work-item takes consecutive values of one stream.
+// Scans through local memory, where each work-item takes consecutive values of one component.
 #define STAGED PADDED(REGISTER_TILE)
-typedef Value Progress;  // what the work-items before this one hold
+typedef Value Progress;  // exclusive prefix of the work-item in the tile
 
 uint place_of_share(const uint k) {
-  return PADDED((item_id() / TUPLE * REGISTER_ITEMS + k) * TUPLE + item_id() % TUPLE);
+  return PADDED((work_item_id() / TUPLE * REGISTER_ELEMENTS + k) * TUPLE + work_item_id() % TUPLE);
 }
 
-Total begin_tile(Tile* x, Progress* progress, __local Value* vectors, __local Value* sums) {
+Total tile_aggregate(Tile* x, Progress* progress, __local Value* vectors, __local Value* partials) {
   for (uint r = 0; r < VECTORS; ++r) {
     for (uint v = 0; v < VEC; ++v) vectors[PADDED(place_of_vector(r) * VEC + v)] = x->at[r][v];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  Value mine = neutral();
+  Value mine = identity_value();
   Total total;
-  for (uint k = 0; k < REGISTER_ITEMS; ++k) mine = combine_values(mine, vectors[place_of_share(k)]);
-  *progress = scan_shares(sums, mine, &total);
+  for (uint k = 0; k < REGISTER_ELEMENTS; ++k) mine = combine_values(mine, vectors[place_of_share(k)]);
+  *progress = scan_shares(partials, mine, &total);
   return total;
 }
 
-void continue_tile(Tile* x, Progress* progress) {
+void scan_during_look_back(Tile* x, Progress* progress) {
   (void)x;
   (void)progress;
 }
 
-void finish_tile(Tile* x, Progress* progress, const Carry carried, __local Value* vectors) {
-  Value sum = combine_values(carried[item_id() % TUPLE], *progress);
-  for (uint k = 0; k < REGISTER_ITEMS; ++k) {
+void apply_prefix(Tile* x, Progress* progress, const TilePrefix shared_prefix, __local Value* vectors) {
+  Value prefix = combine_values(shared_prefix[work_item_id() % TUPLE], *progress);
+  for (uint k = 0; k < REGISTER_ELEMENTS; ++k) {
     const uint at = place_of_share(k);
-    const Value next = combine_values(sum, vectors[at]);
-    vectors[at] = EXCLUSIVE ? sum : next;
-    sum = next;
+    const Value next = combine_values(prefix, vectors[at]);
+    vectors[at] = EXCLUSIVE ? prefix : next;
+    prefix = next;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint r = 0; r < VECTORS; ++r) {
@@ -308,9 +312,10 @@ void finish_tile(Tile* x, Progress* progress, const Carry carried, __local Value
 
 #endif
 
-#define TILE_SCAN_MEMORY          \
-  __local Value vectors[STAGED];  \
-  __local Value sums[GROUP];      \
-  __local Value carried[TUPLE];   \
-  __local uint ticket[2];         \
-  SEEN_MEMORY
+// Declares local memory: `vectors`, `partials`, `shared_prefix`, `ticket`, and what LOOK_BACK_MEMORY declares.
+#define TILE_SCAN_MEMORY               \
+  __local Value vectors[STAGED];       \
+  __local Value partials[GROUP];       \
+  __local Value shared_prefix[TUPLE];  \
+  __local uint ticket[2];              \
+  LOOK_BACK_MEMORY

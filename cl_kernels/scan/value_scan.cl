@@ -1,62 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // value_scan: scans a tile in registers whose elements are values; tuple_scan.cl has the same functions for tuples.
 //
-// SUM_FIRST         1: begin_tile sums up alone, and the scan overlaps the look-back of the first sub-group; else 0
+// REDUCE_BEFORE_SCAN   1: tile_aggregate only reduces, and the scan overlaps the look-back of the first sub-group;
+//                   0: it scans, too
 #pragma once
 #include "lib/decoupled_look_back.cl"
 #include "lib/vector_tile.cl"
-#include "scan/around.cl"
-#include "scan/fold_tile.cl"
-#ifndef SUM_FIRST
-#define SUM_FIRST 0
+#include "scan/tuple_layout.cl"
+#include "scan/reduce_tile.cl"
+#ifndef REDUCE_BEFORE_SCAN
+#define REDUCE_BEFORE_SCAN 0
 #endif
 
-void sum_vectors(const Tile* x, Value* sums) {
+void reduce_vectors(const Tile* x, Value* partials) {
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    sums[r] = x->at[r][0];
+    partials[r] = x->at[r][0];
 #pragma unroll
-    for (uint v = 1; v < VEC; ++v) sums[r] = combine(sums[r], x->at[r][v]);
+    for (uint v = 1; v < VEC; ++v) partials[r] = combine(partials[r], x->at[r][v]);
   }
 }
 
-// Scans every vector onto what precedes it in the tile, and the tile onto `carry`.
-void apply_vectors(Tile* x, const Value* before, const Value carry) {
+// Scans every vector onto its exclusive prefix in the tile, and the tile onto `tile_prefix`.
+void scan_vectors_onto(Tile* x, const Value* prefixes, const Value tile_prefix) {
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
-    Value sum = combine(carry, before[r]);
+    Value prefix = combine(tile_prefix, prefixes[r]);
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
-      const Value next = combine(sum, x->at[r][v]);
-      x->at[r][v] = EXCLUSIVE ? sum : next;
-      sum = next;
+      const Value next = combine(prefix, x->at[r][v]);
+      x->at[r][v] = EXCLUSIVE ? prefix : next;
+      prefix = next;
     }
   }
 }
 
 typedef Value Total;
-typedef Value Carry;
+typedef Value TilePrefix;
 typedef struct {
-  Value vector_sums[VECTORS], before[VECTORS];
-  Value subgroups;  // what the sub-groups before this one hold
+  Value vector_aggregates[VECTORS], prefixes[VECTORS];
+  Value subgroup_prefix;  // exclusive prefix of the sub-group in the tile
 } Progress;
 
-// Returns the tile's sum.
-Total begin_tile(const Tile* x, Progress* progress, __local Value* vectors, __local Value* sums) {
-  sum_vectors(x, progress->vector_sums);
-#if SUM_FIRST && SUBGROUP_OPS
+// Returns the tile's aggregate, and leaves in *progress what the functions below need.
+Total tile_aggregate(const Tile* x, Progress* progress, __local Value* vectors, __local Value* partials) {
+  reduce_vectors(x, progress->vector_aggregates);
+#if REDUCE_BEFORE_SCAN && SUBGROUP_OPS
   Total total;
-  Value own = progress->vector_sums[0];
+  Value own = progress->vector_aggregates[0];
   (void)vectors;
 #pragma unroll
-  for (uint r = 1; r < VECTORS; ++r) own = combine(own, progress->vector_sums[r]);
+  for (uint r = 1; r < VECTORS; ++r) own = combine(own, progress->vector_aggregates[r]);
   own = subgroup_reduce(own);
-  if (subgroup_lane() == 0) sums[subgroup_id()] = own;
+  if (subgroup_lane() == 0) partials[subgroup_id()] = own;
   barrier(CLK_LOCAL_MEM_FENCE);
-  progress->subgroups = scan_subgroup_sums(sums, &total);
+  progress->subgroup_prefix = scan_subgroup_aggregates(partials, &total);
   return total;
 #else
-  return scan_vectors(progress->vector_sums, progress->before, vectors, sums);
+  return scan_vectors(progress->vector_aggregates, progress->prefixes, vectors, partials);
 #endif
 }
 
@@ -64,24 +65,26 @@ void publish_aggregate(volatile __global Word* states, const Ticket mine, const 
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 }
 
-// Scans what does not need the carry, while the first sub-group looks back.
-void continue_tile(Tile* x, Progress* progress) {
+// Scans what does not need the tile's prefix, while the first sub-group looks back.
+void scan_during_look_back(Tile* x, Progress* progress) {
   (void)x;
   (void)progress;
-#if SUM_FIRST && SUBGROUP_OPS
-  if (subgroup_id() > 0) (void)scan_rows(progress->vector_sums, progress->before, progress->subgroups);
+#if REDUCE_BEFORE_SCAN && SUBGROUP_OPS
+  if (subgroup_id() > 0) (void)scan_rows(progress->vector_aggregates, progress->prefixes, progress->subgroup_prefix);
 #endif
 }
 
-void finish_tile(Tile* x, Progress* progress, const Carry carry, __local Value* vectors) {
+// Completes the scan of the tile onto its exclusive prefix.
+void apply_prefix(Tile* x, Progress* progress, const TilePrefix tile_prefix, __local Value* vectors) {
   (void)vectors;
-#if SUM_FIRST && SUBGROUP_OPS
-  if (subgroup_id() == 0) (void)scan_rows(progress->vector_sums, progress->before, progress->subgroups);
+#if REDUCE_BEFORE_SCAN && SUBGROUP_OPS
+  if (subgroup_id() == 0) (void)scan_rows(progress->vector_aggregates, progress->prefixes, progress->subgroup_prefix);
 #endif
-  apply_vectors(x, progress->before, carry);
+  scan_vectors_onto(x, progress->prefixes, tile_prefix);
 }
 
-#define CARRY_OF(mine, total) LOOK_BACK(mine, total, REGISTER_ITEMS)
+#define TILE_PREFIX_OF(mine, total) LOOK_BACK(mine, total, REGISTER_ELEMENTS)
+// Declares local memory, as VECTOR_MEMORY and WINDOW_MEMORY do.
 #define TILE_SCAN_MEMORY \
   VECTOR_MEMORY;         \
   WINDOW_MEMORY

@@ -55,7 +55,7 @@ std::uint64_t hops_of(const Case& at) {
 Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   const bool own = at.is("kernel", "chase_private");
   const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
-  need_turns(device, groups * hops_of(at), "working_set");
+  require_iterations(device, groups * hops_of(at), "working_set");
   const bool by_pages = !at.is("kernel", "tlb") && !at.is("kernel", "pair");
   Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
                                    .node_bytes = node_bytes_of(at),
@@ -86,7 +86,7 @@ struct Share {
     const std::uint64_t turns = groups * (vectors / group + 1);  // loop iterations per pass
     if (trips == 0)
       trips = std::max(least, std::min(bytes_to_go_through / bytes_of(at), device.most_turns() / turns));
-    need_turns(device, turns * trips, "working_set");
+    require_iterations(device, turns * trips, "working_set");
   }
   std::uint64_t all_words() const { return groups * vectors * words; }
 };

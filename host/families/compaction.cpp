@@ -32,39 +32,40 @@ struct Design {
     three_pass,  // flags, their scan, scatter
     sequences,   // count, scan of the counts, move; each work-group or sub-group handles one sequence
     tiles,       // one launch, tile by tile
-    processor,   // one launch, a chunk per work-item
+    cpu,         // one launch, a chunk per work-item
   };
   // Computes how many keys are kept before a tile.
-  enum class Carry { none, look_back, sections, counts_of_earlier_launch, atomic_addition };
+  enum class PrefixSource { none, look_back, sections, counts_of_earlier_launch, atomic_addition };
 
   const char* name = "";
   const char* source = "";  // kernel file
   Method method = Method::tiles;
-  Carry carry = Carry::none;
-  const char* carry_file = "";  // kernel file that computes it
-  const char* ranks = "sums";   // how keys of a tile are numbered; empty: axis ranks
-  bool staged = false;          // collects kept keys in local memory
-  bool persistent = false;      // work-groups loop over all tiles
-  bool masks = false;           // the earlier launch leaves a bit per key
+  PrefixSource prefix_source = PrefixSource::none;
+  const char* prefix_file = "";  // kernel file that computes it
+  const char* ranks = "sums";    // how keys of a tile are numbered; empty: axis ranks
+  bool staged = false;           // collects kept keys in local memory
+  bool persistent = false;       // work-groups loop over all tiles
+  bool masks = false;            // the earlier launch leaves a bit per key
   bool keeps_order = true;
 
-  bool on_processor() const { return method == Method::processor; }
+  bool on_cpu() const { return method == Method::cpu; }
   bool in_sequences() const { return method == Method::sequences; }
   bool by_tiles() const { return method == Method::tiles; }
-  bool looks_back() const { return carry == Carry::look_back; }
-  bool by_tile_states() const { return looks_back() || carry == Carry::sections; }
+  bool looks_back() const { return prefix_source == PrefixSource::look_back; }
+  bool by_tile_states() const { return looks_back() || prefix_source == PrefixSource::sections; }
   // Tells whether a launch of its own scans counts or flags.
   bool scans_counts() const {
-    return method == Method::three_pass || in_sequences() || carry == Carry::counts_of_earlier_launch;
+    return method == Method::three_pass || in_sequences() ||
+           prefix_source == PrefixSource::counts_of_earlier_launch;
   }
   bool groups_per_cu() const { return persistent || in_sequences(); }
 };
 
 using Method = Design::Method;
-using Carry = Design::Carry;
+using PrefixSource = Design::PrefixSource;
 
-constexpr const char* look_back = "compaction/carry_look_back.cl";
-constexpr const char* counted = "compaction/carry_counted.cl";
+constexpr const char* look_back = "compaction/prefix_look_back.cl";
+constexpr const char* counted = "compaction/prefix_counted.cl";
 constexpr const char* compact = "compaction/compact";
 
 constexpr std::array designs = {
@@ -72,43 +73,49 @@ constexpr std::array designs = {
     Design{.name = "billeter", .source = "compaction/sequences", .method = Method::sequences},
     Design{.name = "spataro",
            .source = compact,
-           .carry = Carry::counts_of_earlier_launch,
-           .carry_file = counted,
+           .prefix_source = PrefixSource::counts_of_earlier_launch,
+           .prefix_file = counted,
            .ranks = "votes"},
     Design{.name = "orange_owls",
            .source = compact,
-           .carry = Carry::counts_of_earlier_launch,
-           .carry_file = counted,
+           .prefix_source = PrefixSource::counts_of_earlier_launch,
+           .prefix_file = counted,
            .ranks = "votes",
            .masks = true},
     Design{.name = "hughes",
            .source = compact,
-           .carry = Carry::sections,
-           .carry_file = "compaction/carry_sections.cl"},
-    Design{.name = "single_pass", .source = compact, .carry = Carry::look_back, .carry_file = look_back},
-    Design{
-        .name = "ranked", .source = compact, .carry = Carry::look_back, .carry_file = look_back, .ranks = ""},
+           .prefix_source = PrefixSource::sections,
+           .prefix_file = "compaction/prefix_sections.cl"},
+    Design{.name = "single_pass",
+           .source = compact,
+           .prefix_source = PrefixSource::look_back,
+           .prefix_file = look_back},
+    Design{.name = "ranked",
+           .source = compact,
+           .prefix_source = PrefixSource::look_back,
+           .prefix_file = look_back,
+           .ranks = ""},
     Design{.name = "staged",
            .source = compact,
-           .carry = Carry::look_back,
-           .carry_file = look_back,
+           .prefix_source = PrefixSource::look_back,
+           .prefix_file = look_back,
            .ranks = "",
            .staged = true},
     Design{.name = "pipelined",
            .source = compact,
-           .carry = Carry::look_back,
-           .carry_file = look_back,
+           .prefix_source = PrefixSource::look_back,
+           .prefix_file = look_back,
            .ranks = "",
            .staged = true,
            .persistent = true},
     Design{.name = "unordered",
            .source = compact,
-           .carry = Carry::atomic_addition,
-           .carry_file = "compaction/carry_unordered.cl",
+           .prefix_source = PrefixSource::atomic_addition,
+           .prefix_file = "compaction/prefix_unordered.cl",
            .ranks = "packed",
            .staged = true,
            .keeps_order = false},
-    Design{.name = "cpu", .source = "compaction/cpu", .method = Method::processor},
+    Design{.name = "cpu", .source = "compaction/cpu", .method = Method::cpu},
 };
 
 const Design& design_named(const std::string& name) {
@@ -159,27 +166,28 @@ Pattern pattern_of(const Case& at) {
 struct Config : Tiles {
   const Design* design = nullptr;
   bool index = false;
-  std::uint64_t n = 0, key_bytes = 0, width = 0, vectors = 0, items = 0;
-  std::uint64_t unit = 0;  // work-items that handle a sequence
+  std::uint64_t n = 0, key_bytes = 0, width = 0, vectors = 0, elements_per_work_item = 0;
+  std::uint64_t sequence_work_items = 0;  // work-items that process a sequence
 };
 
 Config config_of(const Case& at, const DeviceInfo& device) {
   const Design& design = design_of(at);
   Config s = {};
-  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_processor());
+  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_cpu());
   s.design = &design;
-  s.waits = design.carry == Carry::sections || (design.looks_back() && s.ptx());
+  s.needs_forward_progress =
+      design.prefix_source == PrefixSource::sections || (design.looks_back() && s.ptx());
   s.is_persistent = design.persistent;
   s.index = at.is("output", "key_index");
   s.n = at.count("n", 1, most_keys);
   s.key_bytes = 4 * type_of(at).words;
   s.width = at.count("width", 1, 4);
   s.vectors = design.in_sequences() ? 1 : at.count("vectors_per_item", 1, 32);
-  s.items = at.count("per_work_item", 1, 64);
-  s.unit = s.ptx() || at.is("sequence", "subgroup") ? subgroup_size : s.group;
+  s.elements_per_work_item = at.count("per_work_item", 1, 64);
+  s.sequence_work_items = s.ptx() || at.is("sequence", "subgroup") ? subgroup_size : s.group;
   s.groups_per_cu = at.count("groups_per_cu", 1, 1024);
-  s.tile = design.on_processor() ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes
-                                 : s.group * s.vectors * s.width;
+  s.tile = design.on_cpu() ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes
+                           : s.group * s.vectors * s.width;
   s.tiles = ceil_div(s.n, s.tile);
   return s;
 }
@@ -188,28 +196,29 @@ Config config_of(const Case& at, const DeviceInfo& device) {
 std::uint64_t local_bytes_of(const Config& s) {
   const std::uint64_t place_bytes = s.index ? 4 : 0;
   const Design& design = *s.design;
-  if (design.on_processor()) return (s.tile + spare) * (s.key_bytes + place_bytes) + 16;
-  const std::uint64_t scan_sums = 4 * (s.group * s.items * 33 / 32 + 2 * s.group);
+  if (design.on_cpu()) return (s.tile + spare) * (s.key_bytes + place_bytes) + 16;
+  const std::uint64_t scan_sums = 4 * (s.group * s.elements_per_work_item * 33 / 32 + 2 * s.group);
   if (design.method == Method::three_pass) return scan_sums;
   if (design.in_sequences())
     return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
   const std::uint64_t vectors = s.subgroup_impl == SubgroupImpl::portable ? s.group * s.vectors * 33 / 32 : 1;
   const std::uint64_t masks = design.masks && !s.ptx() ? s.tile / 32 : 0;
-  const std::uint64_t ranks = 4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) +
-                              12 * s.states_in_local_memory() + 64;
+  const std::uint64_t ranks =
+      4 * (vectors + masks + 2 * s.group + (s.needs_forward_progress ? 2 * s.group : 0)) +
+      12 * s.states_in_local_memory() + 64;
   return std::max(design.scans_counts() ? scan_sums : 0,
                   ranks + (design.staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
 }
 
-void refuse_what_cannot_be(const Config& s, const DeviceInfo& device) {
-  const bool on_processor = s.design->on_processor();
-  if (!on_processor && (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
+void check_supported(const Config& s, const DeviceInfo& device) {
+  const bool on_cpu = s.design->on_cpu();
+  if (!on_cpu && (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
-  if (s.tile > 65536 && !on_processor)
+  if (s.tile > 65536 && !on_cpu)
     throw Error(ErrorCode::usage,
                 "group * vectors_per_item * width must be 65536 at most: places in a tile have 16 bits");
   if (s.width == 3) throw Error(ErrorCode::usage, "width must be 1, 2 or 4");
-  need_tiles(s, device, local_bytes_of(s));
+  require_tiles(s, device, local_bytes_of(s));
 }
 
 // Buffers of a plan.
@@ -219,9 +228,9 @@ struct Memory {
 
 // Adds the launches of a design. Returns the bytes of its metadata, and adds what these move to `moved`.
 std::uint64_t three_pass(Plan& p, const Case& at, const Config& s, const Memory& m, std::uint64_t& moved) {
-  const Buffer flags = garbage(p, at.seed, 4 * s.n), ranks = garbage(p, at.seed, 4 * s.n);
-  const std::uint64_t scan_tiles = ceil_div(s.n, s.group * s.items);
-  const Buffer sums = garbage(p, at.seed, 4 * scan_tiles);
+  const Buffer flags = random_scratch(p, at.seed, 4 * s.n), ranks = random_scratch(p, at.seed, 4 * s.n);
+  const std::uint64_t scan_tiles = ceil_div(s.n, s.group * s.elements_per_work_item);
+  const Buffer sums = random_scratch(p, at.seed, 4 * scan_tiles);
   const Range tiles = {s.tiles * s.group}, scans = {scan_tiles * s.group}, group = {s.group};
   p.launch("flags", tiles, group, flags, m.in, s.n);
   p.launch("reduce_tiles", scans, group, sums, flags, s.n, std::uint64_t{0});
@@ -234,35 +243,35 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Config& s, const Memory&
 
 std::uint64_t sequences(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
                         std::uint64_t& moved) {
-  const std::uint64_t chunks = ceil_div(s.n, s.unit * s.width);
+  const std::uint64_t chunks = ceil_div(s.n, s.sequence_work_items * s.width);
   const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
-  const std::uint64_t least = ceil_div(chunks * s.unit, device.most_turns() * s.group);
+  const std::uint64_t least = ceil_div(chunks * s.sequence_work_items, device.most_turns() * s.group);
   const std::uint64_t wanted = fixed > 0 ? fixed : std::max(device.units() * s.groups_per_cu, least);
   Plan::need(wanted >= least,
              fmt::format("groups={}: the device leaves every loop after {} turns, for which it takes {}",
                          fixed, device.most_turns(), least));
-  const std::uint64_t groups = std::min(wanted, ceil_div(chunks * s.unit, s.group));
-  const std::uint64_t units = groups * s.group / s.unit;
-  const Buffer sums = garbage(p, at.seed, 4 * units);
+  const std::uint64_t groups = std::min(wanted, ceil_div(chunks * s.sequence_work_items, s.group));
+  const std::uint64_t num_sequences = groups * s.group / s.sequence_work_items;
+  const Buffer sums = random_scratch(p, at.seed, 4 * num_sequences);
   const Range all = {groups * s.group}, group = {s.group};
-  p.define("UNIT", s.unit);
+  p.define("SEQUENCE_WORK_ITEMS", s.sequence_work_items);
   p.define("WRITE", at.is("write", "by_ratio") ? 0 : at.is("write", "scattered") ? 1 : 2);
-  p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / units, chunks % units);
-  p.launch("scan_sums", group, group, sums, std::uint64_t{0}, units);
-  p.launch("move_sequences", all, group, m.out, m.index, m.count, sums, m.in, s.n, chunks / units,
-           chunks % units);
-  moved += s.n * s.key_bytes + 16 * units;
-  return 4 * units;
+  p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / num_sequences, chunks % num_sequences);
+  p.launch("scan_sums", group, group, sums, std::uint64_t{0}, num_sequences);
+  p.launch("move_sequences", all, group, m.out, m.index, m.count, sums, m.in, s.n, chunks / num_sequences,
+           chunks % num_sequences);
+  moved += s.n * s.key_bytes + 16 * num_sequences;
+  return 4 * num_sequences;
 }
 
 Buffer states_of(Plan& p, const Case& at, const Config& s) {
-  return stale_states(p, at.seed, s, s.tiles * (s.half_width ? 2 : 1));
+  return states_of_old_epochs(p, at.seed, s, s.tiles * (s.half_width ? 2 : 1));
 }
 
 std::uint64_t chunks(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
                      std::uint64_t& moved) {
   define_states(p, s, device);
-  need_turns(device, 2 * s.n, s.tiles);  // to count, and to move
+  require_iterations(device, 2 * s.n, s.tiles);  // to count, and to move
   p.define("CHUNK", s.tile).define("SPARE", spare).define("KEY_BYTES", s.key_bytes);
   const Buffer states = states_of(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,
@@ -275,7 +284,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Con
                     std::uint64_t& moved) {
   const Design& design = *s.design;
   const std::string ranks = *design.ranks != '\0' ? design.ranks : at.text("ranks");
-  p.define("CARRY", design.carry_file);
+  p.define("PREFIX_FILE", design.prefix_file);
   p.define("RANKS", ranks == "sums" ? 1 : ranks == "packed" ? 2 : 3);
   p.define("STAGED", design.staged ? 1 : 0)
       .define("PERSISTENT", design.persistent ? 1 : 0)
@@ -284,8 +293,8 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Con
   const Range all = {s.tiles * s.group}, group = {s.group};
   if (design.scans_counts()) {
     const std::uint64_t mask_words = design.masks ? s.tiles * s.tile / 32 : 0;
-    const Buffer sums = garbage(p, at.seed, 4 * s.tiles);
-    const Buffer masks = design.masks ? garbage(p, at.seed, 4 * mask_words) : sums;
+    const Buffer sums = random_scratch(p, at.seed, 4 * s.tiles);
+    const Buffer masks = design.masks ? random_scratch(p, at.seed, 4 * mask_words) : sums;
     p.launch("count_tiles", all, group, sums, masks, m.in, s.n);
     p.launch("scan_sums", group, group, sums, std::uint64_t{0}, s.tiles);
     p.launch("compact", all, group, m.out, m.index, m.count, sums, masks, m.in, s.n, count, count);
@@ -293,7 +302,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Con
              8 * mask_words;  // an upper bound: masks save loads of the second pass
     return 4 * (s.tiles + mask_words);
   }
-  if (design.carry == Carry::atomic_addition) {
+  if (design.prefix_source == PrefixSource::atomic_addition) {
     p.define("STATE_BITS", s.state_bits());
     // Starts at zero, where the last work-group resets it.
     const Buffer word = p.input<std::uint64_t>(1, [](std::uint64_t) { return 0; });
@@ -316,35 +325,38 @@ void check(Plan& p, const Config& s, const Memory& m, const Keys& keys, std::uin
   p.expect<std::uint32_t>(m.count, [=, n = s.n](std::uint64_t i) { return i == 0 ? kept : n - kept; });
   if (kept == 0) return;
   if (!s.design->keeps_order) {
-    const auto seen = std::make_shared<KeptMultiset>(keys, s.n, words);
-    p.checks.push_back({m.out, [seen](std::uint64_t offset, std::span<const std::byte> bytes) {
-                          return seen->compare(offset, bytes);
+    const auto found = std::make_shared<KeptMultiset>(keys, s.n, words);
+    p.checks.push_back({m.out, [found](std::uint64_t offset, std::span<const std::byte> bytes) {
+                          return found->compare(offset, bytes);
                         }});
     return;
   }
   const auto reference = std::make_shared<const KeptReference>(keys, s.n);
   p.expect_from<std::uint32_t>(m.out, [reference, words](std::uint64_t first) {
-    return [reference, words, walk = KeptReference::Walk(reference, first / words), key = Key(),
+    return [reference, words, next = KeptReference::Iterator(reference, first / words), key = Key(),
             word = first % words]() mutable {
-      if (word % words == 0) key = reference->keys().kept(walk());
+      if (word % words == 0) key = reference->keys().kept(next());
       return key[word++ % words];
     };
   });
   if (s.index) {
     p.expect_from<std::uint32_t>(
-        m.index, [reference](std::uint64_t first) { return KeptReference::Walk(reference, first); });
+        m.index, [reference](std::uint64_t first) { return KeptReference::Iterator(reference, first); });
   }
 }
 
 void define_keys(Plan& p, const Config& s, const KeyType& type, Predicate predicate) {
   p.define("T", "uint").define("U", "uint").define("OP", 1).define("VALUE_BYTES", 4);
-  p.define("EXCLUSIVE", 1).define("INITIAL", 0).define("GROUP", s.group).define("ITEMS", s.items);
+  p.define("EXCLUSIVE", 1)
+      .define("INITIAL", 0)
+      .define("GROUP", s.group)
+      .define("ELEMENTS_PER_WORK_ITEM", s.elements_per_work_item);
   p.define("KEY", type.cl).define("STRUCT", type.words == 4 ? 1 : 0).define("INDEX", s.index ? 1 : 0);
   p.define("PREDICATE", static_cast<int>(predicate)).define("LIMIT", type.limit);
   p.define("DROPPED", predicate == Predicate::nonzero ? "0"
                       : predicate == Predicate::even  ? type.dropped_even
                                                       : type.limit);
-  if (!s.design->on_processor()) p.define("VECTORS", s.vectors).define("VEC", s.width);
+  if (!s.design->on_cpu()) p.define("VECTORS", s.vectors).define("VEC", s.width);
 }
 
 std::uint64_t add_launches(Plan& p, const Case& at, const DeviceInfo& device, const Config& s,
@@ -352,7 +364,7 @@ std::uint64_t add_launches(Plan& p, const Case& at, const DeviceInfo& device, co
   switch (s.design->method) {
     case Method::three_pass: return three_pass(p, at, s, m, moved);
     case Method::sequences: return sequences(p, at, device, s, m, moved);
-    case Method::processor: return chunks(p, at, device, s, m, moved);
+    case Method::cpu: return chunks(p, at, device, s, m, moved);
     default: return tiles(p, at, device, s, m, moved);
   }
 }
@@ -362,7 +374,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   Plan p;
   p.source = s.design->source;
   use_subgroup_impl(p, s.subgroup_impl, device, s.group);
-  refuse_what_cannot_be(s, device);
+  check_supported(s, device);
   const KeyType& type = type_of(at);
   const Predicate predicate = predicate_of(at);
   const Choice choice(pattern_of(at), fraction_of(at), s.n, at.seed);
@@ -394,11 +406,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // Tells whether a work-group computes a state itself that stays invalid for `spin_limit` polls.
 bool falls_back(const Case& at) {
   const Design& design = design_of(at);
-  return design.on_processor() || (design.looks_back() && !at.is("subgroup_impl", "ptx"));
+  return design.on_cpu() || (design.looks_back() && !at.is("subgroup_impl", "ptx"));
 }
 
 // Accepts vectors of four words alone, which is what cpu.cl compacts.
-bool is_valid_on_processor(const Case& at) {
+bool is_valid_on_cpu(const Case& at) {
   return at.is("subgroup_impl", "portable") && at.number("width") == (at.is("type", "struct16") ? 1 : 4);
 }
 
@@ -410,7 +422,7 @@ bool is_valid(const Case& at) {
   if ((kept == 0 || kept == 1) && !at.is("pattern", "random")) return false;
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
   if (at.is("type", "struct16") && at.number("width") != 1) return false;  // a key is a vector
-  if (design.on_processor() && !is_valid_on_processor(at)) return false;
+  if (design.on_cpu() && !is_valid_on_cpu(at)) return false;
   if (at.is("subgroup_impl", "ptx") && (design.method == Method::three_pass || !widest)) return false;
   if (*design.ranks != '\0' && !at.is("ranks", "packed")) return false;
   if (*design.ranks == '\0' && !design.staged && at.is("ranks", "sums")) return false;  // is single_pass
@@ -418,7 +430,7 @@ bool is_valid(const Case& at) {
   if (at.number("fault_rate") != 0 && !falls_back(at)) return false;
   if (at.is("output", "key_index") && !design.keeps_order)
     return false;  // an unordered key tells its own index
-  return widest || design.on_processor() || design.by_tile_states() || !design.keeps_order;
+  return widest || design.on_cpu() || design.by_tile_states() || !design.keeps_order;
 }
 
 // ---- Findings ------------------------------------------------------------------------------------------
@@ -537,7 +549,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .domain = multiples_of(subgroup_size, subgroup_size, 1024),
        .search_values =
            [](const Case& at, const DeviceInfo& device) {
-             return design_of(at).on_processor() ? Values{256} : group_sizes(at, device);
+             return design_of(at).on_cpu() ? Values{256} : group_sizes(at, device);
            }},
       {.name = "vectors_per_item",
        .meaning = "vectors per work-item and tile",
@@ -545,8 +557,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .tunable = true,
        .domain = whole(1, 32),
        .search_values = where(
-           [](const Case& at) { return !design_of(at).in_sequences() && !design_of(at).on_processor(); },
-           rows)},
+           [](const Case& at) { return !design_of(at).in_sequences() && !design_of(at).on_cpu(); }, rows)},
       {.name = "per_work_item",
        .meaning = "counts per work-item in the scan of the counts",
        .values = per_item,

@@ -267,8 +267,8 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>())
       .define("U", type_name<T>())
       .define("VALUE_BYTES", sizeof(T))
-      .define("PARTS", 1);
-  p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("LEAST", identity<T>(op));
+      .define("ELEMENT_VALUES", 1);
+  p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("IDENTITY", identity<T>(op));
   p.define("EXCLUSIVE", 0).define("INITIAL", 0);
   p.define("GROUP", group)
       .define("VEC", width)

@@ -34,7 +34,7 @@ using Tuples = ScanDesign::Tuples;
 // Tells whether a work-group computes a state itself that stays invalid for `spin_limit` polls.
 bool falls_back(const Case& at) {
   const ScanDesign& design = scan_design_of(at);
-  return design.single_pass() && !design.waits && !at.is("subgroup_impl", "ptx");
+  return design.single_pass() && !design.needs_forward_progress && !at.is("subgroup_impl", "ptx");
 }
 
 bool is_inclusive_sum(const Case& at) { return at.is("op", "sum") && at.is("form", "inclusive"); }
@@ -53,7 +53,7 @@ bool is_valid_coding(const Case& at, const ScanDesign& design, bool floating) {
 // weights.
 bool is_valid_affine(const Case& at, const ScanDesign& design) {
   return at.is("type", "uint") && at.is("form", "inclusive") && at.is("subgroup_impl", "portable") &&
-         at.number("tuple") == 1 && !design.in_registers() && !design.weights;
+         at.number("tuple") == 1 && !design.in_registers() && !design.binomial_weights;
 }
 
 // Accepts a copy once per word size: it moves 4 or 8 bytes, whatever their type.
@@ -69,7 +69,7 @@ bool is_valid_tuple(const Case& at, const ScanDesign& design) {
   if (at.is("tuple_by", "reorder"))
     return tuples && !orders && design.tuples != Tuples::in_state && is_inclusive_sum(at);
   // Excludes OpenCL's sub-groups, which may have fewer work-items than a tuple has values.
-  return design.tuples != Tuples::streams || !tuples || !at.is("subgroup_impl", "opencl");
+  return design.tuples != Tuples::by_component || !tuples || !at.is("subgroup_impl", "opencl");
 }
 
 bool is_valid_subgroup_impl(const Case& at, const ScanDesign& design) {

@@ -670,7 +670,7 @@ TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
 
 // Builds a program of several files.
 TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
-  const Mutant mutant("lib/group_scan.cl", "from[lane] = mine;", "from[lane] = mine");
+  const Mutant mutant("lib/group_scan.cl", "from[local_id] = mine;", "from[local_id] = mine");
   const Record record = mutant.run(small_compaction("ranked"));
   EXPECT_EQ(record.status, Status::build_failed);
   EXPECT_THAT(record.reason, HasSubstr(fmt::format("group_scan.cl:{}:", mutant.line())));
@@ -679,8 +679,8 @@ TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
 // The buffer has room for it: only the canaries behind the last kept key tell. (Each tile's would race with
 // the keys of the next.)
 TEST_F(Mutants, AWriteBehindTheLastKeptKeyIsSeen) {
-  const Mutant mutant("compaction/output.cl", "i < kept; i += GROUP) out[carry + i]",
-                      "i < kept + (carry + kept == 2050); i += GROUP) out[carry + i]");
+  const Mutant mutant("compaction/output.cl", "i < kept; i += GROUP) out[tile_prefix + i]",
+                      "i < kept + (tile_prefix + kept == 2050); i += GROUP) out[tile_prefix + i]");
   const Record record = mutant.run(small_compaction("staged"));
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 8200 of 8200");

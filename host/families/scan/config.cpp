@@ -21,28 +21,30 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
   const bool affine = s.op == Op::affine, in_state = s.is(Tuples::in_state);
   s.reorder = s.tuple > 1 && !in_state && at.is("tuple_by", "reorder");
   s.scans = s.design->all_orders ? 1 : s.order;
-  s.streams = s.is(Tuples::streams) && !s.reorder ? s.tuple : 1;
-  const bool tuples = s.tuple > 1 && !in_state && !s.reorder && s.streams == 1;
-  s.in_place = tuples && s.is(Tuples::in_place);
-  const bool structs = tuples && !s.in_place;
+  s.components = s.is(Tuples::by_component) && !s.reorder ? s.tuple : 1;
+  const bool tuples = s.tuple > 1 && !in_state && !s.reorder && s.components == 1;
+  s.interleaved = tuples && s.is(Tuples::interleaved);
+  const bool structs = tuples && !s.interleaved;
   const std::uint64_t together = affine ? 2 : structs ? s.tuple : 1;
-  s.parts = in_state ? s.order * s.tuple : s.is(Tuples::none) ? s.order : tuples ? s.tuple : 1;
+  s.state_values = in_state ? s.order * s.tuple : s.is(Tuples::none) ? s.order : tuples ? s.tuple : 1;
   s.bytes = value_bytes * together;
-  s.state_bytes = value_bytes * (affine ? 2 : s.parts);
+  s.state_bytes = value_bytes * (affine ? 2 : s.state_values);
   const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
   s.values = affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
-  s.items = at.count("per_work_item", 1, 64);
+  s.elements_per_work_item = at.count("per_work_item", 1, 64);
   // A work-item with states of tuples takes whole tuples and whole vectors.
-  s.items = in_state  ? round_up(s.items, std::lcm(s.tuple, vector_bytes / value_bytes))
-            : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
-                      : s.items;
+  s.elements_per_work_item =
+      in_state  ? round_up(s.elements_per_work_item, std::lcm(s.tuple, vector_bytes / value_bytes))
+      : structs ? std::max<std::uint64_t>(1, s.elements_per_work_item / s.tuple)
+                : s.elements_per_work_item;
 }
 
 std::uint64_t tile_of(const ScanConfig& s, const Case& at) {
-  if (s.design->on_processor())
+  if (s.design->on_cpu())
     return round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16);
-  return s.group * (s.design->in_registers() ? s.vectors * (vector_bytes / s.bytes) : s.items);
+  return s.group *
+         (s.design->in_registers() ? s.vectors * (vector_bytes / s.bytes) : s.elements_per_work_item);
 }
 
 }  // namespace
@@ -50,9 +52,9 @@ std::uint64_t tile_of(const ScanConfig& s, const Case& at) {
 ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t value_bytes) {
   ScanConfig s = {};
   const ScanDesign& design = scan_design_of(at);
-  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_processor());
+  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_cpu());
   s.design = &design;
-  s.waits = design.waits || s.ptx();
+  s.needs_forward_progress = design.needs_forward_progress || s.ptx();
   s.is_persistent = design.persistence == ScanDesign::Persistence::always ||
                     (design.persistence == ScanDesign::Persistence::by_axis && s.groups_per_cu > 0);
   s.op = op_of(at);

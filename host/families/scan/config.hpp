@@ -19,14 +19,14 @@ struct ScanConfig : Tiles {
   std::uint64_t scans = 0;                   // one after the other
   std::uint64_t values = 0, n = 0;           // values; elements, which are tuples, maps, or values
   std::uint64_t bytes = 0, state_bytes = 0;  // of an element; of the state of a run of them
-  std::uint64_t parts = 0;                   // values of a state
-  std::uint64_t streams = 0;                 // values of a tuple with sums of their own
-  bool in_place = false;                     // scans tuples whose values are elements, in registers
-  std::uint64_t items = 0, vectors = 0;      // of a work-item: elements; vectors
+  std::uint64_t state_values = 0;            // values of a state
+  std::uint64_t components = 0;              // of a tuple, if each has states of its own; else 1
+  bool interleaved = false;                  // scans interleaved tuples in registers, with values as elements
+  std::uint64_t elements_per_work_item = 0, vectors = 0;  // of a work-item, which has one or the other
 
   bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }
-  // Tells whether a warp looks back with a part of a state in each lane: state_parts.cl.
-  bool in_parts() const { return ptx() && (in_place || is(ScanDesign::Tuples::in_state)); }
+  // Tells whether each lane of a warp looks back with one value of a state: warp_state.cl.
+  bool has_value_per_lane() const { return ptx() && (interleaved || is(ScanDesign::Tuples::in_state)); }
 };
 
 inline constexpr std::uint64_t vector_bytes = 16;

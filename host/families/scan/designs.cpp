@@ -37,13 +37,13 @@ constexpr std::array designs = {
                .method = Method::single_pass,
                .tile = Storage::local,
                .subgroups = true,
-               .waits = true},
+               .needs_forward_progress = true},
     ScanDesign{.name = "lookback",
                .source = "scan/lookback",
                .method = Method::single_pass,
                .tile = Storage::local,
                .subgroups = true,
-               .waits = true},
+               .needs_forward_progress = true},
     ScanDesign{.name = "lookback_fallback",
                .source = "scan/lookback_fallback",
                .method = Method::single_pass,
@@ -59,7 +59,7 @@ constexpr std::array designs = {
                .source = "scan/register_tile",
                .method = Method::single_pass,
                .tile = Storage::registers,
-               .tuples = Tuples::in_place,
+               .tuples = Tuples::interleaved,
                .subgroups = true,
                .ptx = true,
                .parallel_lookback = true},
@@ -67,7 +67,7 @@ constexpr std::array designs = {
                .source = "scan/pipelined",
                .method = Method::single_pass,
                .tile = Storage::registers,
-               .tuples = Tuples::in_place,
+               .tuples = Tuples::interleaved,
                .persistence = Persistence::by_axis,
                .subgroups = true,
                .ptx = true,
@@ -76,13 +76,13 @@ constexpr std::array designs = {
                .source = "scan/sam",
                .method = Method::single_pass,
                .tile = Storage::registers,
-               .tuples = Tuples::streams,
+               .tuples = Tuples::by_component,
                .persistence = Persistence::always,
                .subgroups = true,
                .ptx = true,
-               .waits = true,
+               .needs_forward_progress = true,
                .all_orders = true,
-               .ring = true,
+               .circular_states = true,
                .prefetch = true},
     ScanDesign{.name = "pascal",
                .source = "scan/pascal",
@@ -93,7 +93,7 @@ constexpr std::array designs = {
                .ptx = true,
                .parallel_lookback = true,
                .all_orders = true,
-               .weights = true},
+               .binomial_weights = true},
     ScanDesign{.name = "cpu",
                .source = "scan/cpu",
                .method = Method::single_pass,
@@ -101,7 +101,7 @@ constexpr std::array designs = {
                .tuples = Tuples::none,
                .persistence = Persistence::always,
                .all_orders = true,
-               .weights = true},
+               .binomial_weights = true},
     ScanDesign{.name = "encode", .source = "scan/delta", .method = Method::encode},
     ScanDesign{.name = "encode_run", .source = "scan/delta", .method = Method::encode},
     ScanDesign{.name = "copy", .source = "lib/harness", .method = Method::copy},  // it needs no kernel
@@ -112,7 +112,7 @@ constexpr std::array designs = {
 std::span<const ScanDesign> scan_designs() { return designs; }
 
 const ScanDesign& scan_design_of(const Case& at) {
-  // Serves the kernels of other programs, which claims ask about: no property holds for them.
+  // Stands for the kernels of other programs, which claims name: it has none of the properties.
   static constexpr ScanDesign other{};
   const auto* const it = std::ranges::find(designs, std::string_view(at.text("kernel")), &ScanDesign::name);
   return it != designs.end() ? *it : other;

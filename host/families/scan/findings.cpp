@@ -53,9 +53,9 @@ struct Designs {
       const bool is_sam = o.at.is("kernel", "sam");
       if (is_sam) sam.update_min(o);
       if (is_sam && o.at.number("group") == 1024 && o.at.is("prefetch", "no")) as_published.update_min(o);
-      const bool in_place = design.tuples == ScanDesign::Tuples::in_place && o.at.number("tuple") > 1 &&
-                            o.at.is("tuple_by", "struct");
-      if (design.single_pass() && !design.all_orders && !in_place) rival.update_min(o);
+      const bool interleaved = design.tuples == ScanDesign::Tuples::interleaved && o.at.number("tuple") > 1 &&
+                               o.at.is("tuple_by", "struct");
+      if (design.single_pass() && !design.all_orders && !interleaved) rival.update_min(o);
     }
   }
 };

@@ -39,13 +39,13 @@ std::uint64_t bytes_with_tile_of(const ScanConfig& s, std::uint64_t elements) {
 
 std::uint64_t register_tile_bytes(const ScanConfig& s) {
   const bool portable = s.subgroup_impl == SubgroupImpl::portable;
-  if (s.streams > 1) {
-    const std::uint64_t of_subgroups = s.group / subgroup_size * s.streams;
+  if (s.components > 1) {
+    const std::uint64_t of_subgroups = s.group / subgroup_size * s.components;
     return portable ? padded_bytes(s, s.tile) +
-                          s.bytes * (of_subgroups * (s.vectors + 1) + s.group + s.streams) + 32
+                          s.bytes * (of_subgroups * (s.vectors + 1) + s.group + s.components) + 32
                     : s.bytes * of_subgroups * (s.vectors + 2) + 1024;
   }
-  if (s.in_place) {
+  if (s.interleaved) {
     const bool shuffles = s.ptx() || s.subgroup_impl == SubgroupImpl::amd;
     return s.bytes * s.group + s.state_bytes + 1024 +
            (shuffles ? 0 : padded_bytes(s, s.tile) + look_back_bytes(s));
@@ -55,26 +55,26 @@ std::uint64_t register_tile_bytes(const ScanConfig& s) {
 }
 
 std::uint64_t local_bytes_of(const ScanConfig& s) {
-  if (s.design->on_processor()) return 1024;
+  if (s.design->on_cpu()) return 1024;
   if (s.design->in_registers()) return register_tile_bytes(s);
   if (!s.is(Tuples::in_state)) return bytes_with_tile_of(s, s.tile);
-  const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
+  const std::uint64_t vectors = s.group * (s.elements_per_work_item * s.bytes / vector_bytes | 1);
   return vectors * vector_bytes + 32 +
          (s.ptx() ? (s.group / subgroup_size + 2) * s.state_bytes
                   : s.group * s.state_bytes + look_back_bytes(s));
 }
 
-void refuse_what_cannot_be(const ScanConfig& s, const DeviceInfo& device) {
+void check_supported(const ScanConfig& s, const DeviceInfo& device) {
   if ((s.design->in_registers() || s.ptx()) &&
       (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
-  Plan::need(!s.in_place || std::has_single_bit(s.tuple),
+  Plan::need(!s.interleaved || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that each vector element belongs to one component of a tuple; "
              "sam, pascal and lookback_parallel take others");
-  Plan::need(!s.in_parts() || s.parts <= subgroup_size,
+  Plan::need(!s.has_value_per_lane() || s.state_values <= subgroup_size,
              "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp inspects one state "
              "per step");
-  need_tiles(s, device, local_bytes_of(s));
+  require_tiles(s, device, local_bytes_of(s));
 }
 
 // ---- Launches --------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ using Scan = std::function<void(Buffer to, Buffer from)>;
 Scan hillis_steele(Plan& p, const Case& at, const ScanConfig& s) {
   const std::uint64_t passes = passes_of(s.n);
   const std::optional<Buffer> other =
-      passes > 1 ? std::optional(garbage(p, at.seed, s.n * s.bytes)) : std::nullopt;
+      passes > 1 ? std::optional(random_scratch(p, at.seed, s.n * s.bytes)) : std::nullopt;
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -109,7 +109,7 @@ Scan hillis_steele(Plan& p, const Case& at, const ScanConfig& s) {
 }
 
 Scan three_phase(Plan& p, const Case& at, const ScanConfig& s) {
-  const Buffer sums = garbage(p, at.seed, s.tiles * s.bytes);
+  const Buffer sums = random_scratch(p, at.seed, s.tiles * s.bytes);
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -117,9 +117,9 @@ Scan three_phase(Plan& p, const Case& at, const ScanConfig& s) {
   };
 }
 
-// Launches batches, so that the second reading of the input finds it in a cache; or one batch of all.
+// Launches the tiles in batches, so that the second read of the input hits in a cache; or all in one batch.
 Scan reduce_then_scan(Plan& p, const Case& at, const ScanConfig& s) {
-  const Buffer sums = garbage(p, at.seed, s.tiles * s.bytes);
+  const Buffer sums = random_scratch(p, at.seed, s.tiles * s.bytes);
   const std::uint64_t batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
   const std::uint64_t batch =
       s.design->batches ? std::max<std::uint64_t>(1, batch_bytes / (s.tile * s.bytes)) : s.tiles;
@@ -134,7 +134,7 @@ Scan reduce_then_scan(Plan& p, const Case& at, const ScanConfig& s) {
   };
 }
 
-// Returns the weights of a sixteenth of a tile and of a tile, as cpu.cl has them.
+// Returns the table of cpu.cl: the weights of a sixteenth of a tile, then of a tile.
 template <class T>
 Buffer cpu_weights(Plan& p, const ScanConfig& s) {
   return p.input<T>(2 * s.order,
@@ -143,20 +143,21 @@ Buffer cpu_weights(Plan& p, const ScanConfig& s) {
                     });
 }
 
-// Computes the table of pascal.cl: weights that move states back to where a tile or everything begins, and
-// onward.
+// Computes the table of pascal.cl. It has weights that move a state from a work-item back to where its tile
+// begins, and from a tile back to where the input begins, each followed by the weights of the way onward.
 std::vector<std::uint64_t> pascal_weights(const ScanConfig& s) {
-  const auto per_item = static_cast<std::int64_t>(s.items / s.tuple);
+  const auto per_work_item = static_cast<std::int64_t>(s.elements_per_work_item / s.tuple);
   std::vector<std::uint64_t> table(2 * s.order * s.group);
-  for (std::uint64_t item = 0; item < s.group; ++item) {
-    const auto at = static_cast<std::int64_t>(item);
-    const Weights back = weights(-(at + 1) * per_item, s.order), onward = weights(at * per_item, s.order);
+  for (std::uint64_t work_item = 0; work_item < s.group; ++work_item) {
+    const auto at = static_cast<std::int64_t>(work_item);
+    const Weights back = weights(-(at + 1) * per_work_item, s.order),
+                  onward = weights(at * per_work_item, s.order);
     for (std::uint64_t e = 0; e < s.order; ++e) {
-      table[e * s.group + item] = back[e];
-      table[(s.order + e) * s.group + item] = onward[e];
+      table[e * s.group + work_item] = back[e];
+      table[(s.order + e) * s.group + work_item] = onward[e];
     }
   }
-  const auto per_tile = per_item * static_cast<std::int64_t>(s.group);
+  const auto per_tile = per_work_item * static_cast<std::int64_t>(s.group);
   const Weights one_back = weights(-per_tile, s.order), one_onward = weights(per_tile, s.order);
   Weights back = weights(0, s.order), onward = back;
   for (std::uint64_t tile = 0; tile < s.tiles; ++tile) {
@@ -182,34 +183,35 @@ Buffer pascal_table(Plan& p, const ScanConfig& s) {
                     });
 }
 
-// Returns the weights of higher orders; order 1 reads none.
+// Returns the table of weights, if the design and the order need one.
 template <class T>
 std::optional<Buffer> weight_table(Plan& p, const ScanConfig& s) {
-  if (s.order == 1 || !s.design->weights) return {};
-  return s.design->on_processor() ? cpu_weights<T>(p, s) : pascal_table<T>(p, s);
+  if (s.order == 1 || !s.design->binomial_weights) return {};
+  return s.design->on_cpu() ? cpu_weights<T>(p, s) : pascal_table<T>(p, s);
 }
 
-// Sizes a ring of tile states. A work-group holds three tickets at most, and what another may still read lies
-// no further back than six times as many. Without a ring there is a state per tile.
-struct Ring {
-  std::uint64_t slots, rounds;
+// Sizes the buffer of tile states: a state per tile, or a circular buffer. A work-group holds three tickets
+// at most, and the oldest state that may still be read is at most six times as many tiles back, so that
+// 6 * 3 states per work-group are enough.
+struct StateSlots {
+  std::uint64_t count, wraps;
 };
-Ring ring_of(const ScanConfig& s, const TileAssignment& assignment) {
-  const std::uint64_t slots = s.design->ring ? std::bit_ceil(18 * assignment.groups) : s.tiles;
+StateSlots state_slots_of(const ScanConfig& s, const TileAssignment& assignment) {
+  const std::uint64_t slots = s.design->circular_states ? std::bit_ceil(18 * assignment.groups) : s.tiles;
   return {slots, s.tiles / slots + 1};
 }
 
-Buffer states_of(Plan& p, const Case& at, const ScanConfig& s, const Ring& ring) {
-  // Provides rings for sums and for prefixes, of each order and of each value of a tuple.
-  const std::uint64_t rings = s.design->ring ? 2 * s.order * s.streams : 1;
+Buffer states_of(Plan& p, const Case& at, const ScanConfig& s, const StateSlots& slots) {
+  // Provides circular buffers of aggregates and of prefixes, for each order and each component.
+  const std::uint64_t buffers = s.design->circular_states ? 2 * s.order * s.components : 1;
   std::uint64_t pitch = s.state_bytes * 16 / s.state_bits();
-  // Pads states that a warp writes at once to whole sectors, so that memory need not be read before it is
-  // written.
-  if (s.parts > 1 && s.ptx()) {
+  // Pads states that a warp writes at once to whole sectors: a sector that is written in part must be read
+  // first.
+  if (s.state_values > 1 && s.ptx()) {
     pitch = round_up(pitch, 256 / s.state_bits());
     p.define("PITCH", pitch);
   }
-  return stale_states(p, at.seed, s, rings * ring.slots * pitch, ring.rounds);
+  return states_of_old_epochs(p, at.seed, s, buffers * slots.count * pitch, slots.wraps);
 }
 
 void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s,
@@ -217,21 +219,23 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
   const ScanDesign& design = *s.design;
   define_states(p, s, device);
   limit_registers(p, at, device);
-  // Converts the window, which counts states, if lanes share the parts of a state.
-  if (s.in_parts())
-    p.define("PARTS_AT_ONCE",
-             s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.parts) : std::uint64_t{1}) / subgroup_size);
+  // Converts the window, which counts states, to states per lane where each lane reads one value of a state.
+  if (s.has_value_per_lane())
+    p.define("STATES_PER_LANE",
+             s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.state_values) : std::uint64_t{1}) /
+                 subgroup_size);
   if (design.in_registers() || s.is(Tuples::in_state)) p.define("VEC", vector_bytes / value_bytes);
   if (design.in_registers()) p.define("VECTORS", s.vectors);
-  if (s.is(Tuples::in_place)) p.define("TILE_SCAN", s.in_place ? "scan/tuple_scan.cl" : "scan/value_scan.cl");
+  if (s.is(Tuples::interleaved))
+    p.define("TILE_SCAN", s.interleaved ? "scan/tuple_scan.cl" : "scan/value_scan.cl");
   if (design.persistence == ScanDesign::Persistence::by_axis) p.define("PERSISTENT", s.is_persistent ? 1 : 0);
-  if (s.is(Tuples::streams)) {
-    p.define("STREAMS", s.streams).define("PREFETCH", at.is("prefetch", "yes") ? 1 : 0);
+  if (s.is(Tuples::by_component)) {
+    p.define("COMPONENTS", s.components).define("PREFETCH", at.is("prefetch", "yes") ? 1 : 0);
     // Keeps the loop for CPUs, because PoCL would compile so many barriers in sequence for minutes.
     p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
   }
-  if (!design.on_processor()) return;
-  need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
+  if (!design.on_cpu()) return;
+  require_iterations(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
   Plan::need(s.order == 1 || !device.is_llvmpipe(),
              "llvmpipe's compiler takes minutes for blocks of 256 elements");
   p.define("CHUNK", s.tile);
@@ -241,20 +245,20 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
 template <class T>
 Scan single_pass(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s) {
   define_chain(p, at, device, s, sizeof(T));
-  const std::uint64_t per_cu = s.groups_per_cu > 0 ? s.groups_per_cu : s.design->on_processor() ? 1 : 2;
+  const std::uint64_t per_cu = s.groups_per_cu > 0 ? s.groups_per_cu : s.design->on_cpu() ? 1 : 2;
   const TileAssignment assignment =
       s.is_persistent ? persistent_groups(s, device, per_cu) : one_tile_per_group(s);
-  const Ring ring = ring_of(s, assignment);
-  const Buffer states = states_of(p, at, s, ring);
+  const StateSlots slots = state_slots_of(s, assignment);
+  const Buffer states = states_of(p, at, s, slots);
   const std::optional<Buffer> table = weight_table<T>(p, s);
   return [=, &p](Buffer to, Buffer from) {
     p.launch(s.design->name, {assignment.groups * s.group}, {s.group}, to, states, from);
-    if (s.design->weights) p.pass(table.value_or(from));
+    if (s.design->binomial_weights) p.pass(table.value_or(from));
     p.pass(s.n).pass(assignment.tiles);
     if (s.design->persistent()) p.pass(assignment.tickets);
-    if (s.design->ring)
-      p.pass(static_cast<std::uint32_t>(std::countr_zero(ring.slots)))
-          .pass(static_cast<std::uint32_t>(ring.rounds));
+    if (s.design->circular_states)
+      p.pass(static_cast<std::uint32_t>(std::countr_zero(slots.count)))
+          .pass(static_cast<std::uint32_t>(slots.wraps));
   };
 }
 
@@ -268,8 +272,8 @@ Scan scan_of(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig
   }
 }
 
-// Adds the encoder, then the scans of an order one after the other, between the two halves of a reordering:
-// each out of place.
+// Adds the encoder of a round trip, then the scans that a higher order repeats, between deinterleaving and
+// interleaving if tuples are reordered. Each step reads one buffer and writes another.
 void plan_steps(Plan& p, const Case& at, const ScanConfig& s, const Scan& scan, Buffer out, Buffer in) {
   std::vector<Scan> steps(s.scans, scan);
   const std::uint64_t length = s.values / s.tuple;
@@ -279,8 +283,8 @@ void plan_steps(Plan& p, const Case& at, const ScanConfig& s, const Scan& scan, 
     };
   };
   if (s.reorder) {
-    steps.insert(steps.begin(), reorder("gather_tuples"));
-    steps.emplace_back(reorder("spread_tuples"));
+    steps.insert(steps.begin(), reorder("deinterleave"));
+    steps.emplace_back(reorder("interleave"));
   }
   if (s.round_trip) {
     steps.insert(steps.begin(), [&p, n = s.values](Buffer to, Buffer from) {
@@ -288,7 +292,7 @@ void plan_steps(Plan& p, const Case& at, const ScanConfig& s, const Scan& scan, 
     });
   }
   const std::optional<Buffer> other =
-      steps.size() > 1 ? std::optional(garbage(p, at.seed, s.n * s.bytes)) : std::nullopt;
+      steps.size() > 1 ? std::optional(random_scratch(p, at.seed, s.n * s.bytes)) : std::nullopt;
   Buffer from = in;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const Buffer to = (steps.size() - step) % 2 == 1 ? out : *other;
@@ -299,7 +303,7 @@ void plan_steps(Plan& p, const Case& at, const ScanConfig& s, const Scan& scan, 
   p.derive("traffic_bytes", static_cast<std::int64_t>(accesses * s.n * s.bytes));
 }
 
-const char* least_of(const std::string& type) {
+const char* lowest_of(const std::string& type) {
   if (type == "int") return "INT_MIN";
   if (type == "long") return "LONG_MIN";
   return type == "float" || type == "double" ? "-INFINITY" : "0";
@@ -324,11 +328,15 @@ Plan copy_plan(const Case& at, const ScanConfig& s) {
 void define_kernel(Plan& p, const ScanConfig& s, const std::string& type, const std::string& wraps,
                    std::uint64_t value_bytes) {
   p.define("T", type).define("U", wraps);
-  p.define("OP", static_cast<int>(s.op)).define("LEAST", least_of(type));
+  p.define("OP", static_cast<int>(s.op));
+  if (s.op == Op::max) p.define("IDENTITY", lowest_of(type));
   p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
-  p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", value_bytes);
+  p.define("GROUP", s.group)
+      .define("ELEMENTS_PER_WORK_ITEM", s.elements_per_work_item)
+      .define("VALUE_BYTES", value_bytes);
   p.define("ORDER", s.order).define("TUPLE", s.tuple);
-  if (s.op != Op::affine && s.bytes > value_bytes) p.define("PARTS", s.tuple);  // elements are structs
+  if (s.op != Op::affine && s.bytes > value_bytes)
+    p.define("ELEMENT_VALUES", s.tuple);  // elements are structs
   if (s.reorder) p.define("REORDER", 1);
   if (s.round_trip) p.define("WIDTH", 1);
 }
@@ -337,8 +345,9 @@ template <class T>
 void expect_scan(Plan& p, Buffer out, const ScanInput<T>& value, const ScanConfig& s) {
   const auto reference = std::make_shared<const ScanReference<T>>(value, s.exclusive, s.values, s.order,
                                                                   s.op == Op::affine ? 2 : s.tuple);
-  p.expect_from<T>(
-      out, [reference](std::uint64_t first) { return typename ScanReference<T>::Walk(reference, first); });
+  p.expect_from<T>(out, [reference](std::uint64_t first) {
+    return typename ScanReference<T>::Iterator(reference, first);
+  });
 }
 
 template <class T>
@@ -350,7 +359,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   Plan p;
   p.source = s.design->source;
   use_subgroup_impl(p, s.subgroup_impl, device, s.group);
-  refuse_what_cannot_be(s, device);
+  check_supported(s, device);
   define_kernel(p, s, type_name<T>(), type_name<typename Wraps<T>::Type>(), sizeof(T));
   const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const auto signal = signal_of<T>(at, s.tuple);

@@ -117,10 +117,10 @@ class ScanReference {
         tuple_(tuple),
         blocks_(n, 4096 / tuple * tuple) {}
 
-  // Gives one scanned value after the other.
-  class Walk {
+  // Returns the scanned values one after the other, from `first` on.
+  class Iterator {
    public:
-    Walk(std::shared_ptr<const ScanReference> of, std::uint64_t first)
+    Iterator(std::shared_ptr<const ScanReference> of, std::uint64_t first)
         : of_(std::move(of)),
           state_(of_->before().at(first / of_->blocks_.size())),
           i_(first / of_->blocks_.size() * of_->blocks_.size()) {
@@ -142,20 +142,20 @@ class ScanReference {
   using State = std::vector<T>;
 
   const std::vector<State>& before() const {
-    State first = neutral();
+    State first = identity();
     if (exclusive_) std::ranges::fill(first, static_cast<T>(initial_value));
     const Weights across = weights(static_cast<std::int64_t>(blocks_.size() / tuple_), order_);
     return blocks_.before(
         first,
         [this](std::uint64_t begin, std::uint64_t end) {
-          State state = neutral();
+          State state = identity();
           for (std::uint64_t i = begin; i < end; ++i) (void)step(state, i, i % tuple_);
           return state;
         },
         [&](const State& l, const State& r) { return joined(l, r, across); });
   }
 
-  State neutral() const {
+  State identity() const {
     if (input_.op == Op::affine) return {1, 0};
     return State(order_ * tuple_, identity_of<T>(input_.op));
   }

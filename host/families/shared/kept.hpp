@@ -209,9 +209,9 @@ class KeptReference {
   KeptReference(const Keys& keys, std::uint64_t n) : keys_(keys), n_(n), blocks_(n, 4096) {}
 
   // Returns the index of one kept key after the other; after the last, n.
-  class Walk {
+  class Iterator {
    public:
-    Walk(std::shared_ptr<const KeptReference> of, std::uint64_t rank) : of_(std::move(of)) {
+    Iterator(std::shared_ptr<const KeptReference> of, std::uint64_t rank) : of_(std::move(of)) {
       const auto& before = of_->before();
       const auto block = std::ranges::upper_bound(before, rank) - before.begin() - 1;
       next_ = static_cast<std::uint64_t>(block) * of_->blocks_.size();

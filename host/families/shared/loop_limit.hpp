@@ -10,10 +10,10 @@ namespace clweave::families {
 
 // Throws `unsupported` if the loops of all work-groups together exceed the iterations after which the device
 // silently leaves them. `axis` names what to make smaller.
-inline void need_turns(const DeviceInfo& device, std::uint64_t turns, const std::string& axis) {
-  Plan::need(turns <= device.most_turns(), "the device leaves the loops of all work-groups after " +
-                                               std::to_string(device.most_turns()) +
-                                               " iterations together: use a smaller " + axis);
+inline void require_iterations(const DeviceInfo& device, std::uint64_t iterations, const std::string& axis) {
+  Plan::need(iterations <= device.most_turns(), "the device leaves the loops of all work-groups after " +
+                                                    std::to_string(device.most_turns()) +
+                                                    " iterations together: use a smaller " + axis);
 }
 
 }  // namespace clweave::families

@@ -11,11 +11,11 @@
 
 namespace clweave::families {
 
-Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
+Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_work_item) {
   Tiles t = {};
   t.subgroup_impl = subgroup_impl_of(at);
   t.half_width = !device.int64_atomics || at.is("state_width", "half");
-  t.group = one_item ? 1 : at.count("group", 1, 4096);
+  t.group = one_work_item ? 1 : at.count("group", 1, 4096);
   t.window = at.count("window", 1, 4096);
   if (!t.ptx()) t.window = std::min(t.window, t.group);
   t.spin_limit = at.count("spin_limit", 1, 60000);
@@ -27,31 +27,32 @@ Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
 // Relies on GPUs, which start work-groups in the order of their numbers. Each thread of a processor takes a
 // range of work-groups, so that all but the first would look back at tiles that have not been started. A
 // work-group that waits must know that the tiles before have been started: that takes a ticket, except on
-// NVIDIA's GPUs, where the order is known and waits end after SPIN_LIMIT polls.
+// NVIDIA's GPUs, which start work-groups in order and where a wait ends after SPIN_LIMIT polls.
 bool Tiles::tile_by_group_id(const DeviceInfo& device) const {
-  return device.type == "gpu" && !is_persistent && (!waits || ptx());
+  return device.type == "gpu" && !is_persistent && (!needs_forward_progress || ptx());
 }
 
-void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
+void require_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
   Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
   Plan::need(!t.ptx() || !t.half_width, "subgroup_impl=ptx needs 64-bit atomics");
   Plan::need(!t.ptx() || (t.window % subgroup_size == 0 && t.window <= 8 * subgroup_size),
              "with subgroup_impl=ptx, window must be a multiple of 32, up to 256");
-  Plan::need(!t.waits || device.groups_make_progress(),
+  Plan::need(!t.needs_forward_progress || device.groups_make_progress(),
              "a work-group that has started may never proceed while others wait for it");
   const std::uint64_t most_tiles = t.half_width ? 1 << 17 : INT32_MAX / 2;
   Plan::need(t.tiles <= most_tiles, fmt::format("{} tiles, the tickets count to {}", t.tiles, most_tiles));
 }
 
-void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t tiles) {
-  need_turns(device, turns + 128 * tiles, "n");
+void require_iterations(const DeviceInfo& device, std::uint64_t iterations, std::uint64_t tiles) {
+  require_iterations(device, iterations + 128 * tiles, "n");
 }
 
 void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
   // Ends a wait after seconds: a lost state then makes a wrong result, not an endless run.
   const std::uint64_t seconds = device.type == "cpu" ? 1 << 28 : 1 << 20;
-  p.define("STATE_BITS", t.state_bits()).define("SPIN_LIMIT", t.waits ? seconds : t.spin_limit);
+  p.define("STATE_BITS", t.state_bits())
+      .define("SPIN_LIMIT", t.needs_forward_progress ? seconds : t.spin_limit);
   p.define("FAULT_RATE", t.fault_rate)
       .define("WINDOW", t.window)
       .define("TILE_BY_GROUP_ID", t.tile_by_group_id(device) ? 1 : 0);
@@ -61,7 +62,7 @@ void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {
   p.define("STREAMING", bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 2 : 0);
 }
 
-Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes) {
+Buffer random_scratch(Plan& p, std::uint64_t seed, std::uint64_t bytes) {
   return p.input<std::uint32_t>(ceil_div(bytes, 4), Random<std::uint32_t>(seed, 10 + p.buffers.size()));
 }
 
@@ -70,11 +71,11 @@ namespace {
 constexpr std::uint64_t control_words = 16;  // CONTROL_WORDS of tile_states.cl
 
 template <class Word>
-Buffer stale_words(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64_t rounds) {
+Buffer words_of_old_epochs(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64_t wraps) {
   constexpr unsigned bits = 8 * sizeof(Word);
   constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18;
   constexpr std::uint64_t epochs = std::uint64_t{1} << epoch_bits;
-  const std::uint64_t first_launch = (epochs - 2) * rounds;  // epoch of its first round
+  const std::uint64_t first_launch = (epochs - 2) * wraps;  // epoch of its first round
   const Random<std::uint64_t> random(seed, 4);
   return p.input<Word>(control_words + words, [=](std::uint64_t i) {
     if (i == 0) return static_cast<Word>((epochs - 2) << ticket_bits);
@@ -89,9 +90,10 @@ bool heeds_registers(const DeviceInfo& device) { return device.has_extension("cl
 
 }  // namespace
 
-Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t words, std::uint64_t rounds) {
-  return t.half_width ? stale_words<std::uint32_t>(p, seed, words, rounds)
-                      : stale_words<std::uint64_t>(p, seed, words, rounds);
+Buffer states_of_old_epochs(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t words,
+                            std::uint64_t wraps) {
+  return t.half_width ? words_of_old_epochs<std::uint32_t>(p, seed, words, wraps)
+                      : words_of_old_epochs<std::uint64_t>(p, seed, words, wraps);
 }
 
 void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {

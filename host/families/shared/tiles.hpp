@@ -17,9 +17,9 @@ inline constexpr std::uint64_t subgroup_size = 32;
 // Holds how a launch divides its elements into tiles. `tiles_of` sets what axes tell; families set the rest.
 struct Tiles {
   SubgroupImpl subgroup_impl = SubgroupImpl::portable;
-  bool half_width = false;     // words of a tile state have 32 bits instead of 64
-  bool waits = false;          // work-groups wait for the states of others, without a fallback
-  bool is_persistent = false;  // work-groups loop over many tiles
+  bool half_width = false;              // words of a tile state have 32 bits instead of 64
+  bool needs_forward_progress = false;  // work-groups wait for the states of others, without a fallback
+  bool is_persistent = false;           // work-groups loop over many tiles
   std::uint64_t group = 0, window = 0, spin_limit = 0, fault_rate = 0, groups_per_cu = 0;
   std::uint64_t tile = 0, tiles = 0;  // elements of a tile; number of tiles
 
@@ -34,16 +34,16 @@ struct Tiles {
   bool tile_by_group_id(const DeviceInfo&) const;
 };
 
-// Reads the axes below. `one_item`: a work-group is one work-item, whatever axis group says.
-Tiles tiles_of(const Case&, const DeviceInfo&, bool one_item);
+// Reads the axes below. `one_work_item`: a work-group is one work-item, whatever axis group says.
+Tiles tiles_of(const Case&, const DeviceInfo&, bool one_work_item);
 
 // Throws `unsupported` if the device cannot run the kernels, which declare `local_bytes` of local memory.
-void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
+void require_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 
-// Throws `unsupported` if loops of `turns` iterations, and the polls of the tile states, exceed the device's
-// limit. Meant for kernels of one work-item per work-group: llvmpipe adds up the iterations of all
+// Throws `unsupported` if loops of so many `iterations`, and the polls of the tile states, exceed the
+// device's limit. Meant for kernels of one work-item per work-group: llvmpipe adds up the iterations of all
 // work-groups where there is a barrier.
-void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
+void require_iterations(const DeviceInfo&, std::uint64_t iterations, std::uint64_t tiles);
 
 // Defines the macros of tile_states.cl and decoupled_look_back.cl.
 void define_states(Plan&, const Tiles&, const DeviceInfo&);
@@ -53,12 +53,13 @@ void limit_registers(Plan&, const Case&, const DeviceInfo&);
 void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);
 
 // Allocates scratch memory with random content, so that a kernel that reads before it writes fails its check.
-Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes);
+Buffer random_scratch(Plan& p, std::uint64_t seed, std::uint64_t bytes);
 
 // Allocates the tickets and `words` of tile states. Every state looks published, but by an earlier launch, so
 // that a kernel which ignores the epoch fails its check. The epoch is about to wrap around, so that every run
-// tests that, too. `rounds`: epochs that a launch uses.
-Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles&, std::uint64_t words, std::uint64_t rounds = 1);
+// tests that, too. `wraps`: epochs that a launch uses, as a circular buffer of states wraps around.
+Buffer states_of_old_epochs(Plan& p, std::uint64_t seed, const Tiles&, std::uint64_t words,
+                            std::uint64_t wraps = 1);
 
 // Assigns tiles to work-groups: one each, or many to each of a few persistent ones.
 struct TileAssignment {

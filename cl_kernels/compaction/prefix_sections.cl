@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// carry_sections: learns section by section how many keys are kept before a tile (InK-Compact: Hughes et al. 2013).
+// prefix_sections: learns section by section how many keys are kept before a tile (InK-Compact: Hughes et al. 2013).
 //
 // A section is 32 tiles. A tile adds up those before it in its section, and what the section before ended with: there
 // are as many waits one after the other as sections, not as tiles.
@@ -9,17 +9,18 @@
 #include "lib/tile_states.cl"
 
 #define SECTION 32
-uint before_in_sections(volatile __global Word* states, const Ticket mine, const uint total, __local uint* sums) {
-  const int lane = (int)get_local_id(0), last = (int)mine.tile - 1;
+uint prefix_in_sections(volatile __global Word* states, const Ticket mine, const uint total, __local uint* partials) {
+  const int local_id = (int)get_local_id(0), last = (int)mine.tile - 1;
   const int first = (int)(mine.tile / SECTION * SECTION) - 1;  // the last tile of the section before
-  const int at = last - lane;
+  const int at = last - local_id;
   uint value = 0, all;
   for (uint spins = 0; at >= max(first, 0) && spins < SPIN_LIMIT; ++spins) {
     const uint flag = poll(states, (uint)at, mine.epoch, &value);
     if (flag == INCLUSIVE || (flag == AGGREGATE && at > first)) break;
   }
-  (void)scan_group(sums, value, &all);
-  if (lane == 0 && mine.tile % SECTION == SECTION - 1) publish(states, mine.tile, mine.epoch, INCLUSIVE, all + total);
+  (void)scan_group(partials, value, &all);
+  if (local_id == 0 && mine.tile % SECTION == SECTION - 1)
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, all + total);
   return all;
 }
 
@@ -27,5 +28,5 @@ uint before_in_sections(volatile __global Word* states, const Ticket mine, const
 #define ORDERED 1
 #define STATES volatile __global Word*
 #define PUBLISHES_AGGREGATE(tile) ((tile) % SECTION != SECTION - 1)
-#define CARRY_MEMORY __local uint section_sums[2 * GROUP]
-#define CARRY_OF(mine, total) before_in_sections(states, mine, total, section_sums)
+#define PREFIX_MEMORY __local uint section_sums[2 * GROUP]
+#define TILE_PREFIX_OF(mine, total) prefix_in_sections(states, mine, total, section_sums)

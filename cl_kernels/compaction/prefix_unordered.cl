@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// carry_unordered: gives a tile the next free place of the output, by one atomic addition: tiles come in any order.
+// prefix_unordered: gives a tile the next free place of the output, by one atomic addition: tiles come in any order.
 //
 // STATE_BITS        64, or 32 where 64-bit atomics are missing
 #pragma once
@@ -7,7 +7,7 @@
 #ifdef EDITOR
 #define STATE_BITS 64
 #elif !defined(STATE_BITS)
-#error "carry_unordered.cl needs STATE_BITS from the host"
+#error "prefix_unordered.cl needs STATE_BITS from the host"
 #endif
 
 // Adds to a counter of kept keys and of work-groups that came. The last work-group resets it.
@@ -31,14 +31,14 @@ uint take_place(volatile __global uint* states, const uint total, __global uint*
   return kept;
 }
 uint take_place_for_all(volatile __global uint* states, const uint total, __global uint* restrict count, const ulong n,
-                        __local uint* carried) {
-  if (get_local_id(0) == 0) carried[0] = take_place(states, total, count, n);
+                        __local uint* shared_prefix) {
+  if (get_local_id(0) == 0) shared_prefix[0] = take_place(states, total, count, n);
   barrier(CLK_LOCAL_MEM_FENCE);
-  return carried[0];
+  return shared_prefix[0];
 }
 
 #define CHAINED 0
 #define ORDERED 0
 #define STATES volatile __global uint*
-#define CARRY_MEMORY __local uint carried[1]
-#define CARRY_OF(mine, total) take_place_for_all(states, total, count, n, carried)
+#define PREFIX_MEMORY __local uint shared_prefix[1]
+#define TILE_PREFIX_OF(mine, total) take_place_for_all(states, total, count, n, shared_prefix)
