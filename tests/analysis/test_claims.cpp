@@ -968,7 +968,7 @@ TEST(FindingsOfClaims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
   EXPECT_NE(ruled(640).verdict, Verdict::undecided);
   const Ruling level = ruled(16);
   EXPECT_EQ(level.verdict, Verdict::undecided);
-  EXPECT_THAT(level.note, HasSubstr("group=32 has the rate already"));
+  EXPECT_THAT(level.note, HasSubstr("group=32, the smallest measured, has the rate already"));
 }
 
 TEST(FindingsOfClaims, LittlesLawPredictsFromTheFirstPlaceAndTheBestRate) {

@@ -170,7 +170,7 @@ TEST(DeviceProfile, TheBestGroupAndHowWideItsPlateauIs) {
     rows.push_back(row("grayscale", {{"group", group}}, seconds));
   EXPECT_EQ(value(rows, "best_group"), 256);
   EXPECT_EQ(value(rows, "group_plateau"), 2) << "32 is as good, but not beside";
-  EXPECT_EQ(trait(profile_from(rows), "group_plateau").note, "128 to 256 items");
+  EXPECT_EQ(trait(profile_from(rows), "group_plateau").note, "128 to 256 work-items");
 }
 
 TEST(DeviceProfile, ChainsNeededWithFewItemsOrNotReached) {
