@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "analysis/profile/profile.hpp"
 #include "base/quantity.hpp"
 
@@ -10,8 +12,11 @@ namespace clweave::page {
 
 std::string id_of(const std::string& title) {
   std::string id;
-  for (const char c : title)
-    id += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '-' : c;
+  for (const char c : title) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) id += static_cast<char>(std::tolower(byte));
+    if (c == ' ') id += '-';
+  }
   return id;
 }
 

@@ -219,7 +219,7 @@ TEST_F(Cli, HelpListsEveryOption) {
     EXPECT_EQ(ended.code, 0);
     EXPECT_EQ(ended.err, "");
     for (const auto& option : options) {
-      EXPECT_THAT(ended.out, ContainsRegex("(^|\n) +(-[a-zA-Z],)?" + option + "[ ,\n]")) << option;
+      EXPECT_THAT(ended.out, ContainsRegex("(^|\n) +(-[a-zA-Z], )?" + option + "[ ,\n]")) << option;
     }
     // The supervisor's way to start its children.
     EXPECT_THAT(ended.out, Not(HasSubstr("worker")));
@@ -807,9 +807,13 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
   for (const auto& printer : clweave::report::printers()) {
     for (const Strings& words : {Strings{"devices"}, Strings{"list"}, Strings{"show", cut_short},
                                  Strings{"claims", cut_short}, Strings{"profile", cut_short},
-                                 Strings{"roofline", cut_short}, Strings{"compare-runs", cut_short, rows}})
-      all.push_back(words + Strings{"--format", printer.name});
+                                 Strings{"roofline", cut_short}, Strings{"compare-runs", cut_short, rows}}) {
+      const Strings asked = words + Strings{"--format", printer.name};
+      // A format of rows alone writes nothing where there is none, as of a roofline without peaks.
+      if (!run(asked).out.empty()) all.push_back(asked);
+    }
   }
+  EXPECT_GT(all.size(), 40U);
   all.push_back(tiny + Strings{"--dry-run"});
   const auto code_with = [&](const char* redirection, const Strings& words) {
     trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", redirection), CLWEAVE_BINARY} + words,
