@@ -403,7 +403,7 @@ class Page(unittest.TestCase):
         names.locator("summary").click()
         names.locator("dt").first.wait_for()
         self.assertIn("kernel", names.locator("dt").all_inner_texts())
-        self.assertIn("an atomic add per group", names.inner_text())
+        self.assertIn("one atomic addition per work-group", names.inner_text())
         self.assertEqual(self.errors, [])
 
     def test_hostile_names(self):
