@@ -180,9 +180,12 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
     record.status = Status::implausible;
     record.reason += problem.why;
     if (believed) return;
-    // Without a valid time stamp none of its numbers must be plotted.
+    // Clear all numbers, those of sensors too: without a valid time stamp none of them must be plotted.
     clear_measured(record);
-    record.fraction_of_peak = record.value = {};
+    for (const auto& column : columns()) {
+      const auto* number = std::get_if<Number Record::*>(&column.member);
+      if (number != nullptr && column.name != "clock_mhz" && column.name != "build_ms") record.** number = {};
+    }
     row.samples.clear();
     return;
   }

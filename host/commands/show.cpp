@@ -119,8 +119,7 @@ Command show(CLI::App& app) {
             if (!file.empty() && !file.ends_with(".svg")) options->files.push_back(file);
           },
           "Draw curves over the columns, else over the rows, else bars; into FILE.svg: a chart of one "
-          "family, "
-          "with a panel for each device")
+          "family, with a panel for each device")
       ->type_name("FILE.svg")
       ->expected(0, 1);
   command

@@ -238,7 +238,7 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
   Strings pages = commands_of_help();
-  pages.emplace_back("");
+  for (const char* not_listed : {"", "compare", "fingerprint"}) pages.emplace_back(not_listed);
   for (const auto& command : pages) {
     const Ended ended = run(command.empty() ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
@@ -808,12 +808,11 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
     for (const Strings& words : {Strings{"devices"}, Strings{"list"}, Strings{"show", cut_short},
                                  Strings{"claims", cut_short}, Strings{"profile", cut_short},
                                  Strings{"roofline", cut_short}, Strings{"compare-runs", cut_short, rows}}) {
-      const Strings asked = words + Strings{"--format", printer.name};
-      // A format of rows alone writes nothing where there is none, as of a roofline without peaks.
-      if (!run(asked).out.empty()) all.push_back(asked);
+      // Without peaks there is no row to write a line for.
+      if (words[0] == "roofline" && printer.name == std::string("jsonl")) continue;
+      all.push_back(words + Strings{"--format", printer.name});
     }
   }
-  EXPECT_GT(all.size(), 40U);
   all.push_back(tiny + Strings{"--dry-run"});
   const auto code_with = [&](const char* redirection, const Strings& words) {
     trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", redirection), CLWEAVE_BINARY} + words,
