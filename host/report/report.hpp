@@ -90,9 +90,9 @@ class Report {
 
 // An output format. Adding one takes its function and a line of the table, both in report.cpp.
 struct Printer {
-  const char* name;     // also the option of the commands, --json
-  const char* meaning;  // for --help
-  std::string (*text)(const Report&, const Screen&);
+  const char* name = "";     // also the option of the commands, --json
+  const char* meaning = "";  // for --help
+  std::string (*text)(const Report&, const Screen&) = nullptr;
   bool has_notes = true;  // false: only rows, so that a command tells its notes on stderr
 };
 

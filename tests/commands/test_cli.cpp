@@ -583,7 +583,7 @@ TEST_F(Cli, ByDefaultEachDeviceHasAFile) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   std::set<std::string> folders;
   for (const auto& entry : fs::recursive_directory_iterator(folder() / "results")) {
-    const fs::path path = entry.path();
+    const fs::path& path = entry.path();
     if (!entry.is_regular_file() || path.string().ends_with(".samples.csv")) continue;
     const std::string relative = fs::relative(path, folder());
     EXPECT_TRUE(std::regex_match(relative,
@@ -767,8 +767,7 @@ TEST_F(Cli, AReplayIsOfOneRow) {
 
 TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
   trial_.start(
-      Strings{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
-      "sh");
+      Strings{"-c", R"(exec "$0" "$@" <&- >&- 2>&-)", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()}, "sh");
   EXPECT_EQ(trial_.finish().code, 5) << "the summary is lost";
   const Results results = read_results(csv());
   EXPECT_TRUE(results.finished);
@@ -778,7 +777,7 @@ TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
 TEST_F(Cli, AReaderThatLeavesCostsNoRow) {
   for (const char* pipe : {"| head -c 1", "2>&1 | head -c 1", "2>/dev/full | head -c 1"}) {
     const fs::path path = folder() / fmt::format("{}.csv", std::string(pipe).size());
-    trial_.start(Strings{"-c", std::string("\"$0\" \"$@\" ") + pipe + " > /dev/null; exit ${PIPESTATUS[0]}",
+    trial_.start(Strings{"-c", std::string(R"("$0" "$@" )") + pipe + " > /dev/null; exit ${PIPESTATUS[0]}",
                          CLWEAVE_BINARY} +
                      tiny + Strings{"--csv", path.string()},
                  "bash");
@@ -815,7 +814,7 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
   }
   all.push_back(tiny + Strings{"--dry-run"});
   const auto code_with = [&](const char* redirection, const Strings& words) {
-    trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", redirection), CLWEAVE_BINARY} + words,
+    trial_.start(Strings{"-c", fmt::format(R"(exec "$0" "$@" {})", redirection), CLWEAVE_BINARY} + words,
                  "sh");
     return checked(trial_.finish(), words);
   };
@@ -845,13 +844,13 @@ TEST_F(Cli, AFileThatTakesNothingEndsInFive) {
     EXPECT_EQ(ended.code, 5) << fmt::format("{}", fmt::join(words, " "));
     EXPECT_THAT(ended.err, HasSubstr("/dev/full"));
   }
-  trial_.start(Strings{"-c", "exec \"$0\" \"$@\" > /dev/full", CLWEAVE_BINARY} + tiny +
+  trial_.start(Strings{"-c", R"(exec "$0" "$@" > /dev/full)", CLWEAVE_BINARY} + tiny +
                    Strings{"--csv", csv(), "--overwrite"},
                "sh");
   EXPECT_EQ(trial_.finish().code, 5);
   EXPECT_TRUE(read_results(csv()).finished);
   for (const char* lost : {"> /dev/full", ">&-"}) {
-    trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", lost), CLWEAVE_BINARY} + tiny +
+    trial_.start(Strings{"-c", fmt::format(R"(exec "$0" "$@" {})", lost), CLWEAVE_BINARY} + tiny +
                      Strings{"--csv", "-"},
                  "sh");
     EXPECT_EQ(trial_.finish().code, 5) << lost;
@@ -887,8 +886,7 @@ TEST_F(Cli, ADrawingReplacesNoRows) {
   EXPECT_THAT(content_of(page), StartsWith("<!doctype html>"));
   const std::string fifo = (folder() / "fifo").string();
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  trial_.start({"-c", "cat \"$2\" & \"$0\" report \"$1\" -o \"$2\"; wait", CLWEAVE_BINARY, csv(), fifo},
-               "sh");
+  trial_.start({"-c", R"(cat "$2" & "$0" report "$1" -o "$2"; wait)", CLWEAVE_BINARY, csv(), fifo}, "sh");
   EXPECT_THAT(trial_.finish().out, StartsWith("<!doctype html>"));
   EXPECT_TRUE(fs::is_fifo(fifo));
 }
@@ -922,7 +920,7 @@ TEST_F(Cli, WhatIsSharedNamesNoComputerAndNoUser) {
 
 TEST_F(Cli, RowsAndMessagesHaveFilesOfTheirOwn) {
   trial_.start(
-      Strings{"-c", "exec \"$0\" \"$@\" 2> '" + csv() + "'", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
+      Strings{"-c", R"(exec "$0" "$@" 2> ')" + csv() + "'", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
       "sh");
   EXPECT_EQ(trial_.finish().code, 2);
   EXPECT_THAT(content_of(csv()), HasSubstr("is where stderr goes"));
@@ -1371,8 +1369,8 @@ TEST_F(Cli, ATerminalShowsTheProgress) {
   ASSERT_GE(terminal, 0);
   fcntl(master, F_SETFL, O_NONBLOCK);
   trial_.set("TERM", "xterm");
-  trial_.start(Strings{"-c", "exec \"$0\" \"$@\" 2>&1", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
-               "sh", terminal);
+  trial_.start(Strings{"-c", R"(exec "$0" "$@" 2>&1)", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()}, "sh",
+               terminal);
   std::string seen;
   // Reads while the program writes, because the terminal holds only a few KiB.
   const Ended ended = trial_.finish(120, [&] {
