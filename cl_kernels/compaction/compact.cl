@@ -3,8 +3,8 @@
 //
 // PREFIX_FILE       how a tile learns how many keys are kept before it: one of compaction/prefix_*.cl, which define
 //                   PREFIX_MEMORY, the local memory of TILE_PREFIX_OF(mine, total), which all work-items call and
-//                   which captures names of the kernel; STATES, the type of what that works on; CHAINED, 1: by
-//                   tile states; ORDERED, 1: the keys stay in their order
+//                   which captures names of the kernel; STATES, the type of what that works on; BY_TILE_STATES, 1:
+//                   tiles publish their counts in tile states; ORDERED, 1: the keys stay in their order
 // PERSISTENT        1: a work-group loops over tiles and loads the next one before it waits; only if STAGED
 // MASKS             1: an earlier launch left a bit per key
 #ifdef EDITOR
@@ -18,10 +18,10 @@
 #include "compaction/ranks.cl"
 #include PREFIX_FILE
 
-#if !CHAINED
+#if !BY_TILE_STATES
 typedef struct {
   uint tile, epoch;
-} Ticket;
+} TileTicket;
 #endif
 
 WORK_GROUP_SIZE_ATTRIBUTE
@@ -35,12 +35,12 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
   (void)local_id;
   (void)vectors;
   (void)masks;
-#if CHAINED
-  Word counter;
-  Ticket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
+#if BY_TILE_STATES
+  StateWord counter;
+  TileTicket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
   if (mine.tile >= tiles) return;
 #else
-  Ticket mine = {(uint)get_group_id(0), 0};
+  TileTicket mine = {(uint)get_group_id(0), 0};
   (void)ticket;
   (void)num_tickets;
 #endif
@@ -50,7 +50,7 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #else
   load_vectors(&x, in, n, mine.tile, dropped());
 #endif
-#if CHAINED
+#if BY_TILE_STATES
   broadcast_epoch(states, counter, num_tickets, ticket);
 #endif
   while (mine.tile < tiles) {
@@ -65,9 +65,10 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
     (void)count_vectors(&x, counts);
     const uint total = rank_in_tile(&x, counts, prefixes, vectors, partials);
 #endif
-#if CHAINED
+#if BY_TILE_STATES
     receive_epoch(&mine, ticket);
-    if (local_id == 0 && PUBLISHES_AGGREGATE(mine.tile)) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    if (local_id == 0 && PUBLISHES_AGGREGATE(mine.tile))
+      publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 #endif
 #if SUBGROUP_OPS
     rank_in_subgroup(&x, counts, prefixes, subgroup_prefix);
@@ -76,7 +77,7 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
     stage_vectors(&x, prefixes, STAGE);
 #endif
 #if PERSISTENT
-    const Ticket next = {ticket[0], ticket[1]};
+    const TileTicket next = {ticket[0], ticket[1]};
     load_vectors(&x, in, n, next.tile, dropped());  // loads nothing behind the last tile
 #endif
     const ulong tile_prefix = TILE_PREFIX_OF(mine, total);

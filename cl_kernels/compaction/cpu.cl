@@ -75,7 +75,8 @@ uint count_chunk(__global const Key* restrict in, const ulong first) {
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __global uint* restrict count,
-                  volatile __global Word* states, __global const Key* restrict in, const ulong n, const uint tiles) {
+                  volatile __global StateWord* states, __global const Key* restrict in, const ulong n,
+                  const uint tiles) {
   __local uint ticket[2];
   __local Key held[CHUNK + SPARE];
 #if INDEX
@@ -84,10 +85,10 @@ __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __g
   __local uint places[1];
   (void)index;
 #endif
-  const Ticket mine = acquire_tile(states, tiles, ticket);
+  const TileTicket mine = acquire_tile(states, tiles, ticket);
   const ulong first = (ulong)mine.tile * CHUNK;
   const uint kept = append_kept(in, first, min(first + CHUNK, n), held, places);
-  if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, kept);
+  if (mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, kept);
   uint tile_prefix = 0;
   int position = (int)mine.tile - 1;
   serial_look_back(states, mine.epoch, &position, &tile_prefix);
@@ -98,7 +99,7 @@ __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __g
     --position;
     serial_look_back(states, mine.epoch, &position, &tile_prefix);
   }
-  publish(states, mine.tile, mine.epoch, INCLUSIVE, tile_prefix + kept);
+  publish(states, mine.tile, mine.epoch, STATUS_PREFIX, tile_prefix + kept);
   for (uint i = 0; i < kept; ++i) out[tile_prefix + i] = held[i];
 #if INDEX
   for (uint i = 0; i < kept; ++i) index[tile_prefix + i] = places[i];

@@ -4,7 +4,7 @@
 #include "compaction/count_tiles.cl"
 #include "scan/scan_sums.cl"
 
-#define CHAINED 0
+#define BY_TILE_STATES 0
 #define ORDERED 1
 #define STATES __global const uint*
 #define PREFIX_MEMORY

@@ -19,9 +19,9 @@ Element reduce_tile(__local Element* partials, __global const Key* restrict in, 
   return total;
 }
 
-#define CHAINED 1
+#define BY_TILE_STATES 1
 #define ORDERED 1
-#define STATES volatile __global Word*
+#define STATES volatile __global StateWord*
 #define PUBLISHES_AGGREGATE(tile) ((tile) > 0)
 #define PREFIX_MEMORY WINDOW_MEMORY
 #define TILE_PREFIX_OF(mine, total) LOOK_BACK(mine, total, REGISTER_ELEMENTS)

@@ -37,7 +37,7 @@ uint take_place_for_all(volatile __global uint* states, const uint total, __glob
   return shared_prefix[0];
 }
 
-#define CHAINED 0
+#define BY_TILE_STATES 0
 #define ORDERED 0
 #define STATES volatile __global uint*
 #define PREFIX_MEMORY __local uint shared_prefix[1]

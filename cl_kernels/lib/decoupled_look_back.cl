@@ -4,9 +4,9 @@
 // WINDOW            states inspected per step: by work-items without sub-group operations, by warps a multiple of 32;
 //                   other sub-groups inspect as many as they have work-items
 //
-// After Merrill & Garland 2016, with the fallback of Smith, Levien & Owens 2025: a tile whose state stays INVALID is
-// reduced here, so that no work-group needs the progress of another. The PTX variant has no fallback: it spins until
-// the earlier tiles have published, and so needs the forward progress of their work-groups.
+// After Merrill & Garland 2016, with the fallback of Smith, Levien & Owens 2025: a tile whose state stays
+// STATUS_INVALID is reduced here, so that no work-group needs the progress of another. The PTX variant has no fallback:
+// it spins until the earlier tiles have published, and so needs the forward progress of their work-groups.
 #pragma once
 #include "lib/serial_look_back.cl"
 #ifdef EDITOR
@@ -16,7 +16,7 @@
 #endif
 
 // Returns the aggregate of a tile to all work-items of the group. Each algorithm defines its own. `table` is that of
-// scan/pascal.cl.
+// scan/binomial.cl.
 Element reduce_tile(__local Element* partials, __global const Key* restrict in, const ulong n, const ulong tile,
                     const uint elements_per_work_item, __global const Value* restrict table);
 
@@ -24,7 +24,7 @@ Element reduce_tile(__local Element* partials, __global const Key* restrict in, 
 
 // Looks back by one warp, WINDOW states at a time, a lane per state: the operator must commute. All lanes must call
 // it, and all get the result. After SPIN_LIMIT polls it gives up: the result is then wrong, which verification catches.
-Element warp_look_back(volatile __global Word* states, const Ticket mine) {
+Element warp_look_back(volatile __global StateWord* states, const TileTicket mine) {
   const int local_id = (int)get_local_id(0);
   Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
@@ -37,12 +37,12 @@ Element warp_look_back(volatile __global Word* states, const Ticket mine) {
     for (int w = 0; w < WINDOW / SUBGROUP_SIZE; ++w) {
       const int at = position - local_id;
       Element value = at == FRONT ? init() : identity();
-      const uint flag = at < 0 ? INCLUSIVE : read_state(loaded[w], mine.epoch, &value);
-      const uint inclusive = ballot(flag == INCLUSIVE);
-      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
-      if ((ballot(flag == INVALID) & needed) != 0) break;
+      const uint status = at < 0 ? STATUS_PREFIX : read_state(loaded[w], mine.epoch, &value);
+      const uint prefixes = ballot(status == STATUS_PREFIX);
+      const uint needed = prefixes != 0 ? prefixes ^ (prefixes - 1) : ~0u;  // up to the nearest prefix
+      if ((ballot(status == STATUS_INVALID) & needed) != 0) break;
       if ((needed >> local_id & 1) != 0) exclusive_prefix = combine(value, exclusive_prefix);
-      if (inclusive != 0) return subgroup_reduce_elements(exclusive_prefix);
+      if (prefixes != 0) return subgroup_reduce_elements(exclusive_prefix);
       position -= SUBGROUP_SIZE;
     }
   }
@@ -50,13 +50,13 @@ Element warp_look_back(volatile __global Word* states, const Ticket mine) {
 }
 
 // Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix.
-Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
+Element parallel_look_back(volatile __global StateWord* states, const TileTicket mine, const Element total,
                            __local Element* shared_prefix) {
   const uint local_id = (uint)get_local_id(0);
   if (local_id < SUBGROUP_SIZE) {
     const Element exclusive_prefix = warp_look_back(states, mine);
     if (local_id == 0) {
-      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+      publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
       shared_prefix[0] = exclusive_prefix;
     }
   }
@@ -81,16 +81,17 @@ typedef struct {
 
 // Looks back by the first sub-group, a state per lane. Each lane combines what it read into its own *exclusive_prefix:
 // the aggregate of those of all lanes is the result. Sets *position as serial_look_back does.
-void subgroup_look_back(volatile __global Word* states, const uint epoch, int* position, Element* exclusive_prefix) {
+void subgroup_look_back(volatile __global StateWord* states, const uint epoch, int* position,
+                        Element* exclusive_prefix) {
   const uint lane = subgroup_lane();
   uint spins = 0;
   while (spins < SPIN_LIMIT) {
     const int at = *position - (int)lane;
     Element value = at == FRONT ? init() : identity();
-    const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, epoch, &value);
-    const uint inclusive = subgroup_first(flag == INCLUSIVE), invalid = subgroup_first(flag == INVALID);
-    const bool done = inclusive < invalid;
-    const uint known = done ? inclusive + 1 : invalid;
+    const uint status = at < 0 ? STATUS_PREFIX : poll(states, (uint)at, epoch, &value);
+    const uint prefix = subgroup_first(status == STATUS_PREFIX), invalid = subgroup_first(status == STATUS_INVALID);
+    const bool done = prefix < invalid;
+    const uint known = done ? prefix + 1 : invalid;
     if (lane < known) *exclusive_prefix = combine(value, *exclusive_prefix);
     *position = done ? DONE : *position - (int)known;
     if (done) return;
@@ -99,8 +100,8 @@ void subgroup_look_back(volatile __global Word* states, const uint epoch, int* p
 }
 
 // Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix. The work-group reduces a
-// tile whose state stays INVALID itself. All work-items must call it.
-Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
+// tile whose state stays STATUS_INVALID itself. All work-items must call it.
+Element parallel_look_back(volatile __global StateWord* states, const TileTicket mine, const Element total,
                            __local LookbackResult* result, __local Element* partials, __global const Key* restrict in,
                            const ulong n, const uint elements_per_work_item, __global const Value* restrict table) {
   Element exclusive_prefix = identity();
@@ -110,7 +111,7 @@ Element parallel_look_back(volatile __global Word* states, const Ticket mine, co
       subgroup_look_back(states, mine.epoch, &position, &exclusive_prefix);
       if (position == DONE) exclusive_prefix = subgroup_reduce_elements(exclusive_prefix);
       if (subgroup_lane() == 0) {
-        if (position == DONE) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+        if (position == DONE) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
         result->exclusive_prefix = exclusive_prefix;
         result->position = position;
       }
@@ -129,27 +130,27 @@ Element parallel_look_back(volatile __global Word* states, const Ticket mine, co
 
 #else
 
-// Describes consecutive states: the aggregate of `length` tiles, and the flag of the last.
+// Describes consecutive states: the aggregate of `length` tiles, and the status of the farthest.
 typedef struct {
   Element aggregate;
-  uint length, flag;
+  uint length, status;
 } LookbackResult;
 #define WINDOW_SLOTS WINDOW
 
 // Joins two neighbours. The nearer one decides whether the farther one counts.
 LookbackResult merged(const LookbackResult near, const LookbackResult far) {
   LookbackResult both = near;
-  if (near.flag == AGGREGATE) {
+  if (near.status == STATUS_AGGREGATE) {
     both.aggregate = combine(far.aggregate, near.aggregate);
     both.length = near.length + far.length;
-    both.flag = far.flag;
+    both.status = far.status;
   }
   return both;
 }
 
 // Looks back by WINDOW work-items, a state each, which reduce what they found in local memory. The work-group reduces
-// a tile whose state stays INVALID itself. All work-items must call it, and all get the result.
-Element group_look_back(volatile __global Word* states, const Ticket mine, __local LookbackResult* window,
+// a tile whose state stays STATUS_INVALID itself. All work-items must call it, and all get the result.
+Element group_look_back(volatile __global StateWord* states, const TileTicket mine, __local LookbackResult* window,
                         __local Element* partials, __global const Key* restrict in, const ulong n,
                         const uint elements_per_work_item, __global const Value* restrict table) {
   const uint local_id = work_item_id();
@@ -162,8 +163,8 @@ Element group_look_back(volatile __global Word* states, const Ticket mine, __loc
       LookbackResult result;
       result.aggregate = at == FRONT ? init() : identity();
       result.length = 1;
-      result.flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &result.aggregate);
-      if (result.flag == INVALID) result.length = 0;
+      result.status = at < 0 ? STATUS_PREFIX : poll(states, (uint)at, mine.epoch, &result.aggregate);
+      if (result.status == STATUS_INVALID) result.length = 0;
       window[local_id] = result;
     }
     for (uint distance = 1; distance < WINDOW; distance *= 2) {
@@ -175,7 +176,7 @@ Element group_look_back(volatile __global Word* states, const Ticket mine, __loc
     const LookbackResult result = window[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (result.length > 0) exclusive_prefix = combine(result.aggregate, exclusive_prefix);
-    position = result.flag == INCLUSIVE ? DONE : position - (int)result.length;
+    position = result.status == STATUS_PREFIX ? DONE : position - (int)result.length;
     spins = result.length > 0 ? 0 : spins + 1;
     if (spins == SPIN_LIMIT) {
       const Element aggregate = reduce_tile(partials, in, n, (ulong)position, elements_per_work_item, table);
@@ -189,12 +190,12 @@ Element group_look_back(volatile __global Word* states, const Ticket mine, __loc
 }
 
 // Returns the tile's exclusive prefix to all work-items, and publishes its inclusive prefix.
-Element parallel_look_back(volatile __global Word* states, const Ticket mine, const Element total,
+Element parallel_look_back(volatile __global StateWord* states, const TileTicket mine, const Element total,
                            __local LookbackResult* window, __local Element* partials, __global const Key* restrict in,
                            const ulong n, const uint elements_per_work_item, __global const Value* restrict table) {
   const Element exclusive_prefix =
       group_look_back(states, mine, window, partials, in, n, elements_per_work_item, table);
-  if (work_item_id() == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+  if (work_item_id() == 0) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
   return exclusive_prefix;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// elements: defines what is scanned or reduced: a value, a tuple of values, or an affine map; and the operator.
+// elements: defines the operator, and the elements that it combines: values, tuples of values, or affine maps.
+//
+// A value is one number; a component is one number of a tuple.
 //
 // T, U              type of a value, and the unsigned type of its width, in which integers wrap; U is T for floats
 // OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint; 5 min
 // IDENTITY          identity of OP where that is max or min: the lowest or the highest value of T
 // VALUE_BYTES       4 or 8
-// EXCLUSIVE, INITIAL   1: an exclusive scan, INITIAL precedes the first element; 0: an inclusive one
-// ELEMENT_VALUES    values of an element; 1, unless said otherwise: a value is an element
+// EXCLUSIVE_SCAN    1: an exclusive scan; 0: an inclusive one
+// INITIAL           what precedes the first element of an exclusive scan
+// ELEMENT_VALUES    values of an element; 1 unless defined: elements are single values
 // INPUT             type of what is loaded and stored where that is not Element, the type of an aggregate
 // KEY               type in memory where that is not INPUT
 #pragma once
@@ -18,10 +21,11 @@
 #define OP 1
 #define IDENTITY 0
 #define VALUE_BYTES 4
-#define EXCLUSIVE 0
+#define EXCLUSIVE_SCAN 0
 #define INITIAL 0
-#elif !defined(T) || !defined(U) || !defined(OP) || !defined(VALUE_BYTES) || !defined(EXCLUSIVE) || !defined(INITIAL)
-#error "elements.cl needs T, U, OP, VALUE_BYTES, EXCLUSIVE and INITIAL from the host"
+#elif !defined(T) || !defined(U) || !defined(OP) || !defined(VALUE_BYTES) || !defined(EXCLUSIVE_SCAN) || \
+    !defined(INITIAL)
+#error "elements.cl needs T, U, OP, VALUE_BYTES, EXCLUSIVE_SCAN and INITIAL from the host"
 #endif
 #ifndef ELEMENT_VALUES
 #define ELEMENT_VALUES 1
@@ -101,7 +105,7 @@ Element element_of(const Value value) {
 Element identity(void) { return element_of(identity_value()); }
 
 // Returns what precedes the first element of a scan.
-Element init(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : identity_value()); }
+Element init(void) { return element_of(EXCLUSIVE_SCAN ? (Value)INITIAL : identity_value()); }
 
 #ifndef INPUT
 #if OP == AFFINE || ELEMENT_VALUES > 1

@@ -8,18 +8,19 @@
 
 // Looks back serially, as in Merrill & Garland 2016, from tile *position on, and combines what it reads in front of
 // *exclusive_prefix. Sets *position to DONE when *exclusive_prefix is complete. Otherwise *position is a tile whose
-// state stayed INVALID for SPIN_LIMIT polls, and *exclusive_prefix is the aggregate of the tiles behind it and before
-// the own.
-void serial_look_back(volatile __global Word* states, const uint epoch, int* position, Element* exclusive_prefix) {
+// state stayed STATUS_INVALID for SPIN_LIMIT polls, and *exclusive_prefix is the aggregate of the tiles between
+// it and the work-group's own.
+void serial_look_back(volatile __global StateWord* states, const uint epoch, int* position,
+                      Element* exclusive_prefix) {
   uint spins = 0;
   while (*position >= 0 && spins < SPIN_LIMIT) {
     Element value;
-    const uint flag = poll(states, (uint)*position, epoch, &value);
+    const uint status = poll(states, (uint)*position, epoch, &value);
     ++spins;
-    if (flag == INVALID) continue;
+    if (status == STATUS_INVALID) continue;
     spins = 0;
     *exclusive_prefix = combine(value, *exclusive_prefix);
-    *position = flag == INCLUSIVE ? DONE : *position - 1;
+    *position = status == STATUS_PREFIX ? DONE : *position - 1;
   }
   if (*position == FRONT) {
     *exclusive_prefix = combine(init(), *exclusive_prefix);

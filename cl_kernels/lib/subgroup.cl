@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// subgroup: exchanges values between the work-items of a sub-group, by the backend that the plan names.
+// subgroup: exchanges values between the work-items of a sub-group, by the implementation that the plan names.
 //
-// SUBGROUP_IMPL     file of the backend: lib/subgroup_{portable,opencl,ptx,amd}.cl
+// SUBGROUP_IMPL     file of the implementation: lib/subgroup_{portable,opencl,ptx,amd}.cl
 // GROUP             work-items of a work-group
 //
-// All backends define:
+// All implementations define:
 //   SUBGROUP_OPS           1: work-items exchange values without local memory
 //   SUBGROUP_SHUFFLES      1: a work-item reads the registers of any other
 //   SUBGROUP_PTX           1: a warp: 32 work-items and votes of 32 bits, whatever the device
@@ -23,7 +23,7 @@
 //   Where SUBGROUP_SHUFFLES is 1:
 //     subgroup_shuffle(x, lane)          `lane` may differ
 //     subgroup_shuffle_up(x, distance)   from the lane `distance` below; anything where there is none
-//     ballot(yes)                        a bit per lane
+//     ballot(yes)                        a bit mask: a bit per lane, set where it says yes
 #pragma once
 #include "lib/elements.cl"
 #ifdef EDITOR

@@ -80,7 +80,8 @@ void store_vectors(const Tile* x, __global Key* restrict out, const ulong n, con
 
 DEFINE_SUBGROUP_SCAN(scan_vectors_of_subgroup, VECTORS, SUBGROUP_SIZE)
 
-// Turns the aggregates of this work-item's vectors into their exclusive prefixes in the sub-group, onto `start`.
+// Turns the aggregates of this work-item's vectors into their exclusive prefixes in the sub-group, which begin with
+// `start`.
 // Returns the inclusive prefix of the sub-group's last vector.
 Value scan_rows(const Value* partials, Value* prefixes, const Value start) {
   Value totals[VECTORS], prefix = start;
@@ -143,7 +144,8 @@ Value scan_vectors(const Value* vector_aggregates, Value* prefixes, __local Valu
 
 #endif  // SUBGROUP_OPS
 
-// Declares local memory: `vectors`, `partials` and `ticket`.
+// Declares local memory: `vectors`, an aggregate per vector; `partials`, one per sub-group or work-item; and `ticket`,
+// the tile that the work-group has drawn, and the epoch.
 #define VECTOR_MEMORY                      \
   __local Value vectors[VECTOR_PARTIALS];  \
   __local Value partials[GROUP_PARTIALS];  \

@@ -57,7 +57,7 @@ void scan_row_components(Tile* x, __local Value* vectors, __local Value* row_agg
       if (at + COMPONENTS >= ROW_VALUES)
         row_aggregates[row_of(r) * COMPONENTS + (row_of(r) * ROW_VALUES + at) % COMPONENTS] = x->at[r][v];
     }
-#if EXCLUSIVE
+#if EXCLUSIVE_SCAN
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) below[v] = from_before(x->at[r], v, COMPONENTS);
 #pragma unroll
@@ -84,7 +84,7 @@ void scan_row_components(Tile* x, __local Value* vectors, __local Value* row_agg
     for (uint at = first; at < ROW_VALUES; at += COMPONENTS) {
       const uint place = PADDED(row * ROW_VALUES + at);
       const Value next = combine(aggregate, vectors[place]);
-      vectors[place] = EXCLUSIVE ? aggregate : next;
+      vectors[place] = EXCLUSIVE_SCAN ? aggregate : next;
       aggregate = next;
     }
     row_aggregates[row * COMPONENTS + (row * ROW_VALUES + first) % COMPONENTS] = aggregate;

@@ -65,7 +65,7 @@ Value advance(Value* state, Value x) {
 }
 
 // Joins the state `l` with the state `r` of the m values behind it; `weights` are C(m + e - 1, e) for e below ORDER,
-// as in pascal.cl.
+// as in binomial.cl.
 Element joined(const Element l, const Element r, __global const Value* restrict weights) {
 #if ORDER == 1
   (void)weights;
@@ -121,7 +121,7 @@ void scan_and_reduce(__global Value* restrict out, __global const Value* restric
   for (uint i = 0; i < CHUNK; i += WIDE) {
     const Wide x = scan_wide(identities, vload16(0, in + i));
     coming = combine_wide(coming, vload16(0, next + i));
-    PUT(combine_wide(prefixes, EXCLUSIVE ? MOVED_UP(identities, x) : x), out + i);
+    PUT(combine_wide(prefixes, EXCLUSIVE_SCAN ? MOVED_UP(identities, x) : x), out + i);
     prefixes = combine_wide(prefixes, LAST(x));
   }
   partials->wide = coming;
@@ -232,24 +232,26 @@ void scan_and_reduce(__global Value* restrict out, __global const Value* restric
 #endif
 
 // Returns the exclusive prefix of a tile, by serial look-back to the nearest inclusive prefix and with fallback: a tile
-// that stays INVALID is reduced here after a wait that takes as long, so no work-group needs the progress of another.
-Element look_back(volatile __global Word* states, const Ticket mine, __global const Value* restrict in,
+// whose state stays STATUS_INVALID is reduced here after a wait that takes as long, so no work-group needs the progress
+// of another.
+Element look_back(volatile __global StateWord* states, const TileTicket mine, __global const Value* restrict in,
                   __global const Value* restrict table) {
   Element tile_prefix = init(), aggregate;
-  uint num_included = mine.tile;  // `tile_prefix` is the aggregate of the tiles below this one
-  while (num_included > 0 && poll(states, num_included - 1, mine.epoch, &tile_prefix) != INCLUSIVE) --num_included;
+  uint num_included = mine.tile;  // `tile_prefix` is the aggregate of the tiles before this one
+  while (num_included > 0 && poll(states, num_included - 1, mine.epoch, &tile_prefix) != STATUS_PREFIX)
+    --num_included;
   if (num_included == 0) tile_prefix = init();
   for (; num_included < mine.tile; ++num_included) {
-    uint flag = INVALID;
-    for (uint spins = 0; flag == INVALID && spins < SPIN_LIMIT + CHUNK / WIDE; ++spins)
-      flag = poll(states, num_included, mine.epoch, &aggregate);
-    if (flag == INVALID) {
+    uint status = STATUS_INVALID;
+    for (uint spins = 0; status == STATUS_INVALID && spins < SPIN_LIMIT + CHUNK / WIDE; ++spins)
+      status = poll(states, num_included, mine.epoch, &aggregate);
+    if (status == STATUS_INVALID) {
       Partials partials;
       reduce_values(&partials, in + (size_t)num_included * CHUNK);
       aggregate = total_of(&partials, table);
       try_publish(states, num_included, mine.epoch, aggregate);
     }
-    tile_prefix = flag == INCLUSIVE ? aggregate : joined(tile_prefix, aggregate, OF_TILE(table));
+    tile_prefix = status == STATUS_PREFIX ? aggregate : joined(tile_prefix, aggregate, OF_TILE(table));
   }
   return tile_prefix;
 }
@@ -260,16 +262,16 @@ void scan_rest(__global Value* restrict out, __global const Value* restrict in, 
   Value* state = (Value*)&tile_prefix;
   for (uint i = 0; i < length; ++i) {
     const Value prefix = state[ORDER - 1], next = advance(state, in[i]);
-    out[i] = EXCLUSIVE ? prefix : next;
+    out[i] = EXCLUSIVE_SCAN ? prefix : next;
   }
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+__kernel void cpu(__global Value* restrict out, volatile __global StateWord* states, __global const Value* restrict in,
                   __global const Value* restrict table, const ulong n, const uint tiles, const uint num_tickets) {
   __local uint ticket[2];
   const uint whole = (uint)(n / CHUNK);  // tiles
-  Ticket mine = acquire_tile(states, num_tickets, ticket);
+  TileTicket mine = acquire_tile(states, num_tickets, ticket);
   if (mine.tile >= tiles) return;
   Partials partials;
   if (mine.tile < whole) reduce_values(&partials, in + (size_t)mine.tile * CHUNK);
@@ -279,11 +281,11 @@ __kernel void cpu(__global Value* restrict out, volatile __global Word* states, 
     Element total = identity();
     if (is_whole) {
       total = total_of(&partials, table);
-      if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+      if (mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
     }
     const Element tile_prefix = look_back(states, mine, in, table);
-    if (is_whole) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(tile_prefix, total, OF_TILE(table)));
-    const Ticket next = acquire_tile(states, num_tickets, ticket);
+    if (is_whole) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, joined(tile_prefix, total, OF_TILE(table)));
+    const TileTicket next = acquire_tile(states, num_tickets, ticket);
     if (is_whole) {
       // Reduces this tile once more, for nothing, where no whole tile is to come.
       const size_t coming = next.tile < whole ? (size_t)next.tile * CHUNK : first;

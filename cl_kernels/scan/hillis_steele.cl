@@ -6,7 +6,7 @@ __kernel void hillis_steele(__global Element* restrict out, __global const Eleme
                             const ulong distance, const uint first) {
   const ulong i = get_global_id(0);
   if (i >= n) return;
-  if (EXCLUSIVE && first) {  // the first pass also shifts the elements by one
+  if (EXCLUSIVE_SCAN && first) {  // the first pass also shifts the elements by one
     const Element mine = i > 0 ? in[i - 1] : init();
     const Element left = i > 1 ? in[i - 2] : init();
     out[i] = i > 0 ? combine(left, mine) : mine;

@@ -10,7 +10,7 @@ Element reduce(const Element* x) {
   return aggregate;
 }
 
-// Scans x onto `prefix`, the exclusive prefix of x[0].
+// Scans x, starting from `prefix`, the exclusive prefix of x[0].
 void scan_elements(Element* x, Element prefix, const int exclusive) {
   for (uint k = 0; k < ELEMENTS_PER_WORK_ITEM; ++k) {
     const Element inclusive = combine(prefix, x[k]);
@@ -19,7 +19,8 @@ void scan_elements(Element* x, Element prefix, const int exclusive) {
   }
 }
 
-// Declares local memory: `staged` and `partials`.
+// Declares local memory: `staged`, a tile on its way between global memory and the work-items' registers, and
+// `partials`, two elements per work-item, in which scan_group scans one aggregate per work-item.
 #define TILE_MEMORY                          \
   __local Element staged[PADDED(TILE)];      \
   __local Element partials[2 * GROUP]

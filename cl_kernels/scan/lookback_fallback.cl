@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // lookback_fallback: scans in one pass with decoupled look-back and fallback (Smith, Levien, Owens 2025).
-#include "scan/chained_tile.cl"
+#include "scan/single_pass_tile.cl"
 #include "scan/reduce_tile.cl"
 
-// Reduces the tile of a state that stays INVALID: no work-group waits for another, so no guarantee of forward progress
-// is needed.
+// Reduces the tile of a state that stays STATUS_INVALID: no work-group waits for another, so no guarantee of forward
+// progress is needed.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void lookback_fallback(__global Element* restrict out, volatile __global Word* states,
+__kernel void lookback_fallback(__global Element* restrict out, volatile __global StateWord* states,
                                 __global const Element* restrict in, const ulong n, const uint tiles) {
-  CHAIN_MEMORY;
+  SINGLE_PASS_MEMORY;
   __local int blocked[1];
   const uint local_id = (uint)get_local_id(0);
-  const Ticket mine = acquire_tile(states, tiles, ticket);
+  const TileTicket mine = acquire_tile(states, tiles, ticket);
   Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
-  const Element local_prefix = scan_group(partials, reduce(x), &total);
-  if (local_id == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element exclusive_in_group = scan_group(partials, reduce(x), &total);
+  if (local_id == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 
   Element exclusive_prefix = identity();
   int position = (int)mine.tile - 1;
@@ -36,10 +36,10 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
     }
   }
   if (local_id == 0) {
-    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(exclusive_prefix, total));
+    publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
     shared_prefix[0] = exclusive_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  scan_elements(x, combine(shared_prefix[0], local_prefix), EXCLUSIVE);
+  scan_elements(x, combine(shared_prefix[0], exclusive_in_group), EXCLUSIVE_SCAN);
   store_tile(staged, out, n, mine.tile, x);
 }

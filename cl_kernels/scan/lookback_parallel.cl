@@ -5,17 +5,17 @@
 #include "scan/local_tile.cl"
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void lookback_parallel(__global Element* restrict out, volatile __global Word* states,
+__kernel void lookback_parallel(__global Element* restrict out, volatile __global StateWord* states,
                             __global const Element* restrict in, const ulong n, const uint tiles) {
   TILE_MEMORY;
   __local uint ticket[2];
   WINDOW_MEMORY;
-  const Ticket mine = acquire_tile(states, tiles, ticket);
+  const TileTicket mine = acquire_tile(states, tiles, ticket);
   Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
-  const Element local_prefix = scan_group(partials, reduce(x), &total);
-  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element exclusive_in_group = scan_group(partials, reduce(x), &total);
+  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
   const Element tile_prefix = LOOK_BACK(mine, total, ELEMENTS_PER_WORK_ITEM);
-  scan_elements(x, combine(tile_prefix, local_prefix), EXCLUSIVE);
+  scan_elements(x, combine(tile_prefix, exclusive_in_group), EXCLUSIVE_SCAN);
   store_tile(staged, out, n, mine.tile, x);
 }

@@ -13,11 +13,11 @@
 #include TILE_SCAN
 
 WORK_GROUP_SIZE_ATTRIBUTE
-__kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
+__kernel void pipelined(__global Value* restrict out, volatile __global StateWord* states,
                         __global const Value* restrict in, const ulong n, const uint tiles, const uint num_tickets) {
   TILE_SCAN_MEMORY;
-  Word counter;
-  Ticket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
+  StateWord counter;
+  TileTicket mine = acquire_one_tile(states, num_tickets, ticket, &counter);
   if (mine.tile >= tiles) return;
   Tile x;
   load_vectors(&x, in, n, mine.tile, identity_value());
@@ -31,7 +31,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
     receive_epoch(&mine, ticket);
     publish_aggregate(states, mine, total);
 #if PERSISTENT
-    const Ticket next = {ticket[0], ticket[1]};
+    const TileTicket next = {ticket[0], ticket[1]};
     Tile y;
     load_vectors(&y, in, n, next.tile, identity_value());  // loads nothing behind the last tile
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce_then_scan: reduces each tile, scans the aggregates, and scans the tiles onto them (Merrill & Grimshaw 2009).
+// reduce_then_scan: reduces each tile, scans the aggregates, and scans each tile, starting from its prefix (Merrill &
+// Grimshaw 2009).
 //
-// Both kernels begin at the tile `first`: of a batch that fits a cache, the second reading finds the input there.
+// Both kernels begin at the tile `first`, so that a launch may be a batch of tiles that fits a cache: the second kernel
+// then reads its input from there.
 #pragma once
 #include "scan/scan_sums.cl"
 
@@ -16,14 +18,14 @@ __kernel void reduce_tiles(__global Element* restrict tile_aggregates, __global 
 }
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void scan_tiles_onto(__global Element* restrict out, __global const Element* restrict tile_aggregates,
-                              __global const Element* restrict in, const ulong n, const ulong first) {
+__kernel void scan_tiles_from_prefixes(__global Element* restrict out, __global const Element* restrict tile_aggregates,
+                                       __global const Element* restrict in, const ulong n, const ulong first) {
   TILE_MEMORY;
   const ulong tile = first + get_group_id(0);
   Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, tile, identity(), x);
-  const Element local_prefix = scan_group(partials, reduce(x), &total);
+  const Element exclusive_in_group = scan_group(partials, reduce(x), &total);
   const Element tile_prefix = tile > 0 ? tile_aggregates[tile - 1] : init();
-  scan_elements(x, combine(tile_prefix, local_prefix), EXCLUSIVE);
+  scan_elements(x, combine(tile_prefix, exclusive_in_group), EXCLUSIVE_SCAN);
   store_tile(staged, out, n, tile, x);
 }

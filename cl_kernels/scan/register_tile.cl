@@ -8,11 +8,11 @@
 #include TILE_SCAN
 
 WORK_GROUP_SIZE_ATTRIBUTE
-__kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
+__kernel void register_tile(__global Value* restrict out, volatile __global StateWord* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   TILE_SCAN_MEMORY;
-  Word counter;
-  Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
+  StateWord counter;
+  TileTicket mine = acquire_one_tile(states, tiles, ticket, &counter);
   Tile x;
   Progress progress;
   load_vectors(&x, in, n, mine.tile, identity_value());

@@ -26,7 +26,7 @@
 #include "scan/components.cl"
 
 typedef struct {
-  volatile __global Word* states;
+  volatile __global StateWord* states;
   uint log2_slots, wraps;  // how often a launch fills the buffer, at most
 } CircularBuffer;
 
@@ -45,14 +45,14 @@ uint stamp_of(const CircularBuffer buffer, const uint tile, const uint epoch) {
 // Returns one of the two buffers of each order: of aggregates, and of prefixes.
 CircularBuffer buffer_of(const CircularBuffer first, const uint index) {
   CircularBuffer buffer = first;
-  buffer.states += ((size_t)(index * COMPONENTS) << first.log2_slots) * WORDS;
+  buffer.states += ((size_t)(index * COMPONENTS) << first.log2_slots) * STATE_WORDS;
   return buffer;
 }
 
-void publish_in(const CircularBuffer buffer, const uint tile, const uint epoch, const uint flag, const Value value) {
+void publish_in(const CircularBuffer buffer, const uint tile, const uint epoch, const uint status, const Value value) {
   const uint component = (uint)get_local_id(0);
   if (component < COMPONENTS)
-    publish(buffer.states, place_of(buffer, tile, component), stamp_of(buffer, tile, epoch), flag, value);
+    publish(buffer.states, place_of(buffer, tile, component), stamp_of(buffer, tile, epoch), status, value);
 }
 
 // Combines this work-item's share of the aggregates of the tiles [first, last), all of them of one component.
@@ -75,7 +75,8 @@ Value share_between(const CircularBuffer buffer, const uint first, const uint la
         Value aggregate = identity();
         State state = loaded[a];
         for (uint spins = 1;
-             read_state(state, stamp_of(buffer, tile, epoch), &aggregate) == INVALID && spins < SPIN_LIMIT; ++spins)
+             read_state(state, stamp_of(buffer, tile, epoch), &aggregate) == STATUS_INVALID && spins < SPIN_LIMIT;
+             ++spins)
           state = load_state(buffer.states, place_of(buffer, tile, at % COMPONENTS));
         mine = combine(mine, aggregate);
       }
@@ -86,16 +87,16 @@ Value share_between(const CircularBuffer buffer, const uint first, const uint la
 
 // Returns the exclusive prefix of a work-group's first tile and a component, by a serial look-back, when the buffer has
 // wrapped around.
-Value late_look_back(const CircularBuffer aggregate_states, const CircularBuffer prefix_states, const Ticket mine,
+Value late_look_back(const CircularBuffer aggregate_states, const CircularBuffer prefix_states, const TileTicket mine,
                      const uint component) {
   Value exclusive_prefix = identity();
   for (uint tile = mine.tile; tile-- > 0;) {
     const uint stamp = stamp_of(aggregate_states, tile, mine.epoch);
     const uint place = place_of(aggregate_states, tile, component);
     Value value = identity();
-    if (poll(prefix_states.states, place, stamp, &value) != INVALID) return combine(value, exclusive_prefix);
+    if (poll(prefix_states.states, place, stamp, &value) != STATUS_INVALID) return combine(value, exclusive_prefix);
     for (uint spins = 0; spins < SPIN_LIMIT; ++spins) {
-      if (poll(aggregate_states.states, place, stamp, &value) != INVALID) break;
+      if (poll(aggregate_states.states, place, stamp, &value) != STATUS_INVALID) break;
     }
     exclusive_prefix = combine(value, exclusive_prefix);
   }
@@ -119,7 +120,7 @@ Value late_look_back(const CircularBuffer aggregate_states, const CircularBuffer
 #endif
 #define SCAN_TILE(x) scan_tile(x, vector_prefixes, vectors, partials)
 #define REDUCE_BETWEEN(buffer, first, last, epoch) reduce_between(buffer, first, last, epoch, between)
-#define APPLY_PREFIX(x, tile_prefix) scan_vectors_onto(x, vector_prefixes, tile_prefix)
+#define APPLY_PREFIX(x, tile_prefix) scan_vectors_from_prefixes(x, vector_prefixes, tile_prefix)
 #define START_OF(tile) 0
 
 Value scan_tile(const Tile* x, Value* vector_prefixes, __local Value* vectors, __local Value* partials) {
@@ -160,12 +161,12 @@ Value reduce_between(const CircularBuffer buffer, const uint first, const uint l
 #endif
 
 WORK_GROUP_SIZE_ATTRIBUTE
-__kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+__kernel void sam(__global Value* restrict out, volatile __global StateWord* states, __global const Value* restrict in,
                   const ulong n, const uint tiles, const uint num_tickets, const uint log2_slots, const uint wraps) {
   SCAN_MEMORY;
   const CircularBuffer first_buffer = {states, log2_slots, wraps};
   const uint local_id = (uint)get_local_id(0);
-  Ticket mine = acquire_tile(states, num_tickets, ticket);
+  TileTicket mine = acquire_tile(states, num_tickets, ticket);
   if (mine.tile >= tiles) return;
   Tile x;
   load_vectors(&x, in, n, mine.tile, identity());
@@ -173,7 +174,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   uint tiles_in_prefix = 0;  // tiles that `tile_prefix` is the aggregate of
   if (local_id == 0) draw_ticket(states, num_tickets, ticket);
   while (mine.tile < tiles) {
-    Ticket next = {tiles, 0};
+    TileTicket next = {tiles, 0};
     const uint start = START_OF(mine.tile);
     (void)start;
 #if PREFETCH
@@ -193,7 +194,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
         next.tile = ticket[0];
         next.epoch = ticket[1];
       }
-      publish_in(aggregate_states, mine.tile, mine.epoch, AGGREGATE, total);
+      publish_in(aggregate_states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 #if PREFETCH
       if (k == 0) load_vectors(&y, in, n, next.tile, identity());  // loads nothing behind the last tile
 #endif
@@ -208,7 +209,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
       tile_prefix[k] = combine(tile_prefix[k], between_tiles);
       APPLY_PREFIX(&x, tile_prefix[k]);
       tile_prefix[k] = combine(tile_prefix[k], total);
-      publish_in(prefix_states, mine.tile, mine.epoch, INCLUSIVE, tile_prefix[k]);
+      publish_in(prefix_states, mine.tile, mine.epoch, STATUS_PREFIX, tile_prefix[k]);
     }
     if (local_id == 0 && next.tile < tiles) draw_ticket(states, num_tickets, ticket);
     store_vectors(&x, out, n, mine.tile);

@@ -3,7 +3,7 @@
 #pragma once
 #include "scan/local_tile.cl"
 
-// Scans the aggregates of the tiles [first, last) in place, onto the inclusive prefix of the tile before them.
+// Scans the aggregates of the tiles [first, last) in place, starting from the inclusive prefix of the tile before.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void scan_sums(__global Element* tile_aggregates, const ulong first, const ulong last) {
   TILE_MEMORY;
@@ -12,8 +12,8 @@ __kernel void scan_sums(__global Element* tile_aggregates, const ulong first, co
   for (ulong chunk = 0; chunk * TILE < last - first; ++chunk) {
     Element x[ELEMENTS_PER_WORK_ITEM], total;
     load_tile(staged, own, last - first, chunk, identity(), x);
-    const Element local_prefix = scan_group(partials, reduce(x), &total);
-    scan_elements(x, combine(prefix, local_prefix), 0);
+    const Element exclusive_in_group = scan_group(partials, reduce(x), &total);
+    scan_elements(x, combine(prefix, exclusive_in_group), 0);
     store_tile(staged, own, last - first, chunk, x);
     prefix = combine(prefix, total);
   }

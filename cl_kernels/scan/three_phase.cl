@@ -9,9 +9,9 @@ __kernel void scan_tiles(__global Element* restrict out, __global Element* restr
   TILE_MEMORY;
   Element x[ELEMENTS_PER_WORK_ITEM], total;
   load_tile(staged, in, n, get_group_id(0), identity(), x);
-  const Element local_prefix = scan_group(partials, reduce(x), &total);
+  const Element exclusive_in_group = scan_group(partials, reduce(x), &total);
   const Element tile_prefix = get_group_id(0) == 0 ? init() : identity();
-  scan_elements(x, combine(tile_prefix, local_prefix), EXCLUSIVE);
+  scan_elements(x, combine(tile_prefix, exclusive_in_group), EXCLUSIVE_SCAN);
   store_tile(staged, out, n, get_group_id(0), x);
   if (get_local_id(0) == 0) tile_aggregates[get_group_id(0)] = total;
 }

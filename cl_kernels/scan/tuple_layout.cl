@@ -2,7 +2,7 @@
 // tuple_layout: deinterleaves tuples before a scan of single values, and interleaves its results again.
 //
 // REORDER           defined where the program does so
-// TUPLE             values of a tuple
+// TUPLE             components of a tuple
 #pragma once
 #include "lib/elements.cl"
 #include "scan/delta.cl"
@@ -17,18 +17,18 @@ __kernel void deinterleave(__global Value* restrict out, __global const Value* r
   const ulong i = get_global_id(0);
   if (i >= length) return;
 #pragma unroll
-  for (uint slot = 0; slot < TUPLE; ++slot) out[slot * length + i] = in[i * TUPLE + slot];
+  for (uint component = 0; component < TUPLE; ++component) out[component * length + i] = in[i * TUPLE + component];
 }
 
-// Writes the scanned values back as tuples, and subtracts the last value of the component before, onto which the one
-// scan over all components scanned this one.
+// Writes the scanned values back as tuples. One scan went over all components, one after the other, so the last value
+// of the component before is subtracted.
 __kernel void interleave(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
   const ulong i = get_global_id(0);
   if (i >= length) return;
 #pragma unroll
-  for (uint slot = 0; slot < TUPLE; ++slot) {
-    const Value x = in[slot * length + i];
-    out[i * TUPLE + slot] = slot > 0 ? x - in[slot * length - 1] : x;
+  for (uint component = 0; component < TUPLE; ++component) {
+    const Value x = in[component * length + i];
+    out[i * TUPLE + component] = component > 0 ? x - in[component * length - 1] : x;
   }
 }
 #endif

@@ -2,10 +2,10 @@
 // tuple_scan: scans a tile in registers of interleaved tuples, with the functions of value_scan.cl.
 //
 // Value i of the input belongs to component i % TUPLE. TUPLE, a power of two, divides the values of a sub-group's row,
-// and so each place of a work-item's vectors belongs to one component, whatever row or tile it is of. A tile's state is
-// an element: a value of each component.
+// so that lane i of every vector of a work-item holds the same component, in every row and tile. A tile's state has one
+// value per component.
 //
-// TUPLE             values of a tuple
+// TUPLE             components of a tuple
 // REDUCE_BEFORE_SCAN   as in value_scan.cl
 #pragma once
 #ifdef EDITOR
@@ -39,17 +39,17 @@ typedef const __local Value* TilePrefix;  // of each component
 
 typedef Value Total;  // of the component subgroup_lane() % TUPLE
 
-void publish_aggregate(volatile __global Word* states, const Ticket mine, const Total total) {
-  if (subgroup_id() == 0 && mine.tile > 0) publish_by_warp(states, mine.tile, mine.epoch, AGGREGATE, total);
+void publish_aggregate(volatile __global StateWord* states, const TileTicket mine, const Total total) {
+  if (subgroup_id() == 0 && mine.tile > 0) publish_by_warp(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 }
 
 // Returns the tile's exclusive prefix of each component to all work-items, in `shared_prefix`, and publishes its
 // inclusive prefix.
-TilePrefix look_back_by_component(volatile __global Word* states, const Ticket mine, const Total total,
+TilePrefix look_back_by_component(volatile __global StateWord* states, const TileTicket mine, const Total total,
                                   __local Value* shared_prefix) {
   if (subgroup_id() == 0) {
     const Value prefix = look_back_by_warp(states, mine);
-    publish_by_warp(states, mine.tile, mine.epoch, INCLUSIVE, combine_values(prefix, total));
+    publish_by_warp(states, mine.tile, mine.epoch, STATUS_PREFIX, combine_values(prefix, total));
     if (subgroup_lane() < TUPLE) shared_prefix[subgroup_lane()] = prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -63,8 +63,8 @@ TilePrefix look_back_by_component(volatile __global Word* states, const Ticket m
 
 typedef Element Total;
 
-void publish_aggregate(volatile __global Word* states, const Ticket mine, const Total total) {
-  if (work_item_id() == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+void publish_aggregate(volatile __global StateWord* states, const TileTicket mine, const Total total) {
+  if (work_item_id() == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 }
 
 // Scans the `share` of each work-item within its component, work_item_id() % TUPLE. Returns the exclusive prefix, and
@@ -98,7 +98,7 @@ Element reduce_tile(__local Element* partials, __global const Value* restrict in
   return total;
 }
 
-TilePrefix look_back_by_component(volatile __global Word* states, const Ticket mine, const Total total,
+TilePrefix look_back_by_component(volatile __global StateWord* states, const TileTicket mine, const Total total,
                                   __local Value* shared_prefix, __local LookbackResult* window,
                                   __local Value* partials, __global const Value* restrict in, const ulong n) {
   const Element prefix =
@@ -159,7 +159,7 @@ Value from_before(const Value x) {
   return subgroup_lane() >= STEP ? below : identity_value();
 }
 
-// Scans the sub-group's values onto `prefix`. Returns the inclusive prefix of the last ones.
+// Scans the sub-group's values, starting from `prefix`. Returns the inclusive prefix of the last ones.
 Held scan_rows_by_component(Tile* x, Held prefix) {
   const uint lane = subgroup_lane();
 #pragma unroll
@@ -186,11 +186,11 @@ Held scan_rows_by_component(Tile* x, Held prefix) {
     for (uint h = 0; h < HELD; ++h) {
       const Value last = x->at[r][VEC - HELD + h];
       row.at[h] = subgroup_shuffle(last, SUBGROUP_SIZE - STEP + lane % STEP);
-      row_prefix.at[h] = EXCLUSIVE || HELD < VEC ? from_before(last) : identity_value();
+      row_prefix.at[h] = EXCLUSIVE_SCAN || HELD < VEC ? from_before(last) : identity_value();
     }
 #pragma unroll
     for (uint v = 0; v < VEC - HELD; ++v) x->at[r][v] = combine_values(row_prefix.at[v % HELD], x->at[r][v]);
-    if (EXCLUSIVE) {
+    if (EXCLUSIVE_SCAN) {
 #pragma unroll
       for (uint v = VEC; v-- > HELD;) x->at[r][v] = x->at[r][v - HELD];
 #pragma unroll
@@ -300,7 +300,7 @@ void apply_prefix(Tile* x, Progress* progress, const TilePrefix shared_prefix, _
   for (uint k = 0; k < REGISTER_ELEMENTS; ++k) {
     const uint at = place_of_share(k);
     const Value next = combine_values(prefix, vectors[at]);
-    vectors[at] = EXCLUSIVE ? prefix : next;
+    vectors[at] = EXCLUSIVE_SCAN ? prefix : next;
     prefix = next;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

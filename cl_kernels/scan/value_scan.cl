@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// value_scan: scans a tile in registers whose elements are values; tuple_scan.cl has the same functions for tuples.
+// value_scan: scans a tile in registers whose elements are single values; tuple_scan.cl does the same for tuples.
 //
 // REDUCE_BEFORE_SCAN   1: tile_aggregate only reduces, and the scan overlaps the look-back of the first sub-group;
 //                   0: it scans, too
@@ -21,15 +21,15 @@ void reduce_vectors(const Tile* x, Value* partials) {
   }
 }
 
-// Scans every vector onto its exclusive prefix in the tile, and the tile onto `tile_prefix`.
-void scan_vectors_onto(Tile* x, const Value* prefixes, const Value tile_prefix) {
+// Scans every vector, starting from its exclusive prefix in the tile combined with `tile_prefix`, that of the tile.
+void scan_vectors_from_prefixes(Tile* x, const Value* prefixes, const Value tile_prefix) {
 #pragma unroll
   for (uint r = 0; r < VECTORS; ++r) {
     Value prefix = combine(tile_prefix, prefixes[r]);
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       const Value next = combine(prefix, x->at[r][v]);
-      x->at[r][v] = EXCLUSIVE ? prefix : next;
+      x->at[r][v] = EXCLUSIVE_SCAN ? prefix : next;
       prefix = next;
     }
   }
@@ -61,8 +61,8 @@ Total tile_aggregate(const Tile* x, Progress* progress, __local Value* vectors, 
 #endif
 }
 
-void publish_aggregate(volatile __global Word* states, const Ticket mine, const Total total) {
-  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+void publish_aggregate(volatile __global StateWord* states, const TileTicket mine, const Total total) {
+  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
 }
 
 // Scans what does not need the tile's prefix, while the first sub-group looks back.
@@ -74,13 +74,13 @@ void scan_during_look_back(Tile* x, Progress* progress) {
 #endif
 }
 
-// Completes the scan of the tile onto its exclusive prefix.
+// Completes the scan of the tile, given its exclusive prefix.
 void apply_prefix(Tile* x, Progress* progress, const TilePrefix tile_prefix, __local Value* vectors) {
   (void)vectors;
 #if REDUCE_BEFORE_SCAN && SUBGROUP_OPS
   if (subgroup_id() == 0) (void)scan_rows(progress->vector_aggregates, progress->prefixes, progress->subgroup_prefix);
 #endif
-  scan_vectors_onto(x, progress->prefixes, tile_prefix);
+  scan_vectors_from_prefixes(x, progress->prefixes, tile_prefix);
 }
 
 #define TILE_PREFIX_OF(mine, total) LOOK_BACK(mine, total, REGISTER_ELEMENTS)

@@ -30,12 +30,12 @@ uint own_value_index(void) { return min(subgroup_lane() % STATE_LANES, ELEMENT_V
 
 #define VALUE_WORDS (VALUE_BYTES / 4)
 typedef struct {
-  Word at[VALUE_WORDS];
+  StateWord at[VALUE_WORDS];
 } LaneState;
 
-LaneState load_lane_state(volatile __global Word* states, const uint tile) {
+LaneState load_lane_state(volatile __global StateWord* states, const uint tile) {
   LaneState state;
-  volatile __global Word* words = state_of(states, tile) + own_value_index() * VALUE_WORDS;
+  volatile __global StateWord* words = state_of(states, tile) + own_value_index() * VALUE_WORDS;
 #if VALUE_WORDS == 2
   load_pair_relaxed(words, state.at);
 #else
@@ -44,24 +44,24 @@ LaneState load_lane_state(volatile __global Word* states, const uint tile) {
   return state;
 }
 
-// Returns the flag of the lane's value, or INVALID while its words do not agree.
+// Returns the status of the lane's value, or STATUS_INVALID while its words do not agree.
 uint read_lane_state(const LaneState state, const uint epoch, Value* value) {
   Shuffled s;
-  const Word tag = state.at[0] & TAG_MASK;
-  bool agrees = tag >> 2 == (Word)epoch;
+  const StateWord tag = state.at[0] & TAG_MASK;
+  bool agrees = tag >> 2 == (StateWord)epoch;
 #pragma unroll
   for (uint w = 0; w < VALUE_WORDS; ++w) {
     agrees = agrees && (state.at[w] & TAG_MASK) == tag;
     s.words[w] = (uint)(state.at[w] >> 32);
   }
-  if (!agrees) return INVALID;
+  if (!agrees) return STATUS_INVALID;
   *value = s.value;
   return (uint)(tag & 3);
 }
 
 // Publishes a state by all lanes of a warp together, and writes the padding behind it, too: a sector that is wholly
 // written need not be read first.
-void publish_by_warp(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
+void publish_by_warp(volatile __global StateWord* states, const uint tile, const uint epoch, const uint status,
                      const Value own) {
   const uint lane = subgroup_lane();
   Shuffled s;
@@ -69,7 +69,7 @@ void publish_by_warp(volatile __global Word* states, const uint tile, const uint
 #pragma unroll
   for (uint w = 0; w < VALUE_WORDS; ++w) {
     if (lane < PITCH / VALUE_WORDS)
-      store_relaxed(state_of(states, tile) + lane * VALUE_WORDS + w, VALUE_FIELD(s.words, w) | TAG(epoch, flag));
+      store_relaxed(state_of(states, tile) + lane * VALUE_WORDS + w, VALUE_FIELD(s.words, w) | TAG(epoch, status));
   }
 }
 
@@ -84,7 +84,7 @@ uint where_all(uint lanes) {
 // Returns the tile's exclusive prefix of this lane's value. SUBGROUP_SIZE / STATE_LANES tiles are inspected together,
 // and a lane loads its value of STATES_PER_LANE of them at a time. A state counts as published only when all its
 // values are.
-Value look_back_by_warp(volatile __global Word* states, const Ticket mine) {
+Value look_back_by_warp(volatile __global StateWord* states, const TileTicket mine) {
   const uint bit = 1u << subgroup_lane();
   const int back = (int)(subgroup_lane() / STATE_LANES);
   const int together = SUBGROUP_SIZE / STATE_LANES;
@@ -100,9 +100,9 @@ Value look_back_by_warp(volatile __global Word* states, const Ticket mine) {
 #pragma unroll
     for (int w = 0; w < STATES_PER_LANE; ++w) {
       const int at = position - back;
-      Value value = at == FRONT && EXCLUSIVE ? (Value)INITIAL : identity_value();
-      const uint flag = at < 0 ? INCLUSIVE : read_lane_state(loaded[w], mine.epoch, &value);
-      const uint inclusive = ballot(flag == INCLUSIVE), aggregate = ballot(flag == AGGREGATE);
+      Value value = at == FRONT && EXCLUSIVE_SCAN ? (Value)INITIAL : identity_value();
+      const uint status = at < 0 ? STATUS_PREFIX : read_lane_state(loaded[w], mine.epoch, &value);
+      const uint inclusive = ballot(status == STATUS_PREFIX), aggregate = ballot(status == STATUS_AGGREGATE);
       const uint whole = where_all(inclusive), first = whole & (0u - whole);
       const uint nearer = first - 1;  // all, where none is inclusive
       there = there && !done && (aggregate & nearer) == nearer;

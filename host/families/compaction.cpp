@@ -119,7 +119,7 @@ constexpr std::array designs = {
 };
 
 const Design& design_named(const std::string& name) {
-  // Serves the kernels of other programs, which claims ask about.
+  // Returned for kernels of baselines (CUB, ...), which claims refer to: no property is set.
   static constexpr Design other{};
   const auto* const it = std::ranges::find(designs, name, &Design::name);
   return it != designs.end() ? *it : other;
@@ -235,7 +235,7 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Config& s, const Memory&
   p.launch("flags", tiles, group, flags, m.in, s.n);
   p.launch("reduce_tiles", scans, group, sums, flags, s.n, std::uint64_t{0});
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, scan_tiles);
-  p.launch("scan_tiles_onto", scans, group, ranks, sums, flags, s.n, std::uint64_t{0});
+  p.launch("scan_tiles_from_prefixes", scans, group, ranks, sums, flags, s.n, std::uint64_t{0});
   p.launch("scatter", tiles, group, m.out, m.index, m.count, ranks, m.in, s.n);
   moved += s.n * s.key_bytes + 20 * s.n + 16 * scan_tiles;
   return 4 * (2 * s.n + scan_tiles);
@@ -347,7 +347,7 @@ void check(Plan& p, const Config& s, const Memory& m, const Keys& keys, std::uin
 
 void define_keys(Plan& p, const Config& s, const KeyType& type, Predicate predicate) {
   p.define("T", "uint").define("U", "uint").define("OP", 1).define("VALUE_BYTES", 4);
-  p.define("EXCLUSIVE", 1)
+  p.define("EXCLUSIVE_SCAN", 1)
       .define("INITIAL", 0)
       .define("GROUP", s.group)
       .define("ELEMENTS_PER_WORK_ITEM", s.elements_per_work_item);
@@ -504,16 +504,18 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
   const Values rows = {8, 1, 2, 4, 6, 12, 16}, per_item = {8, 2, 4, 16}, per_cu = {4, 1, 2, 3, 6, 8, 16};
   return {
       {"kernel",
-       "three_pass: flags, scan of the flags, scatter; billeter: each sub-group or work-group counts one "
-       "long sequence, the counts are scanned, each moves its sequence (Billeter 2009); spataro: each tile "
-       "is counted, the counts are scanned, elements are ranked by ballots (Spataro 2015); orange_owls: the "
-       "ballots are kept as bit masks, and only elements they keep are read again (Orange Owls 2015); "
-       "hughes: one pass, a tile waits for the tiles before it in its section of 32 and for the section "
-       "before (InK-Compact, Hughes 2013); single_pass: one pass, counts by look-back; ranked: the same with "
-       "ranks of axis `ranks`; staged: the same, kept elements are collected in local memory; pipelined: the "
-       "same by persistent work-groups, which load the next tile before they wait; unordered: one atomic "
-       "addition per work-group, the order is not kept; cpu: one work-item per work-group appends without "
-       "branches",
+       "three_pass: a 0/1 flag per element, prefix sum (scan) of the flags, scatter; billeter: each "
+       "sub-group or work-group counts one long sequence, the counts are scanned, each moves its sequence "
+       "(Billeter 2009); spataro: each tile (elements of one work-group) is counted, the counts are "
+       "scanned, elements are ranked by ballots (bit masks of one predicate over the sub-group; Spataro "
+       "2015); orange_owls: the ballots are stored, and only elements they keep are read again (Orange Owls "
+       "2015); hughes: one pass in sections of 32 tiles, a tile waits for its predecessors in the section "
+       "and for the previous section's total (InK-Compact, Hughes 2013); single_pass: one pass, counts by "
+       "look-back (a tile publishes its count in its tile state, a word in global memory, and adds up those "
+       "of the tiles before it); ranked: the same with ranks of axis `ranks`; staged: the same, kept "
+       "elements are collected in local memory; pipelined: the same by persistent work-groups (each loops "
+       "over many tiles), which load the next tile before they wait; unordered: one atomic addition per "
+       "work-group, the order is not kept; cpu: one work-item per work-group appends without branches",
        kernels()},
       {.name = "type",
        .meaning = "element type; struct16: four 32-bit words, of which the predicate tests one",
@@ -582,7 +584,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
       registers_axis("hughes, single_pass, ranked, staged and pipelined", design_is(&Design::by_tile_states)),
       {"ranks",
        "how ranked, staged and pipelined count the kept elements before one in its tile: packed: four counts "
-       "in one 32-bit word; votes: ballots, one bit per element; sums: one 32-bit count per vector",
+       "in one 32-bit word; votes: ballots; sums: one 32-bit count per vector",
        {"packed", "votes", "sums"}},
       {"write",
        "how billeter writes: scattered: directly; collected: through local memory; by_ratio: either, by the "
@@ -596,7 +598,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            [](const Case& at) { return design_of(at).in_sequences() && at.is("subgroup_impl", "portable"); }},
       subgroup_axis("how work-items count the elements they keep:"),
       chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
-      spin_limit_axis(falls_back),
+      spin_limit_axis("single_pass, ranked, staged, pipelined and cpu", falls_back),
       state_axis(),
       fault_rate_axis()};
 }
@@ -660,7 +662,8 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
       .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1"},
       .profile = {"kernel=billeter,staged,pipelined,cpu"},
       // Begins with the published launches: 480 sequences in 120 work-groups of 128, and 1024 keys per count,
-      // one per work-item. Then come launches that suit today's devices, and NVIDIA's sub-group backend.
+      // one per work-item. Then come launches that suit today's devices, and NVIDIA's sub-group
+      // implementation.
       .paper = {"kernel=" + kernels() + " selectivity=" + ratios + " n=16777216",
                 "kernel=" + of_series + " selectivity=" + ratios + " n=16777216 width=1",
                 "kernel=billeter selectivity=" + ratios +

@@ -184,9 +184,9 @@ std::string identity(Op op) {
 bool is_last_warp(const Form& form) { return form.per_item == 2 && form.shuffle; }
 bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 
-// Returns the sub-group backend of the final reduction. The last 64 values alone do not use sub-groups; and
-// on CPUs they slow down the loop before: with Intel's runtime `single` takes 4 times as long, `atomic` 11
-// times.
+// Returns the sub-group implementation of the final reduction. The last 64 values alone do not use
+// sub-groups; and on CPUs they slow down the loop before: with Intel's runtime `single` takes 4 times as
+// long, `atomic` 11 times.
 SubgroupImpl fold_impl_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
   const bool lockstep = at.is("subgroup_impl", "warp_synchronous");
   if (!lockstep && !at.is("subgroup_impl", "best")) return subgroup_impl_of(at);
@@ -269,7 +269,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       .define("VALUE_BYTES", sizeof(T))
       .define("ELEMENT_VALUES", 1);
   p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("IDENTITY", identity<T>(op));
-  p.define("EXCLUSIVE", 0).define("INITIAL", 0);
+  p.define("EXCLUSIVE_SCAN", 0).define("INITIAL", 0);
   p.define("GROUP", group)
       .define("VEC", width)
       .define("UNROLL", vectors)
@@ -382,7 +382,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 // Small sizes cannot occupy more work-groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  // Sweeps kernels whose last step depends on the sub-group backend over all backends.
+  // Sweeps kernels whose last step depends on the sub-group implementation over all of them.
   const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "opencl", "amd"},
                tails = {"portable", "warp_synchronous", "ptx", "opencl", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
@@ -462,8 +462,9 @@ Family reduction() {
                 .per_compute_unit = more_than_zero("groups_per_cu")},
                [] {
                  Axis axis = subgroup_axis(
-                     "final reduction of a work-group: best: ptx or amd with those compilers, else opencl "
-                     "(from kernel subgroup on, on CPUs in that kernel only), else portable; "
+                     "final reduction of a work-group: best: ptx or amd, where the compiler has it. "
+                     "Otherwise opencl from kernel subgroup on, on CPUs in that kernel only, and portable "
+                     "elsewhere; "
                      "warp_synchronous: the last 64 partial sums in local memory, by sub-group operations "
                      "and without work-group barriers;");
                  axis.values.insert(axis.values.begin(), std::string("best"));
@@ -499,7 +500,7 @@ Family reduction() {
                            .steps = "speedup_"},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}},
                .headline = true},
-      .derived = {{"subgroup_impl_used", "sub-group backend of the final reduction"},
+      .derived = {{"subgroup_impl_used", "sub-group implementation of the final reduction"},
                   {"groups", "work-groups of the first launch"},
                   {"launches", "launches of one reduction"}},
       .is_valid = is_valid,

@@ -115,19 +115,19 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
   const Values batch_kib = {8192, 1024, 2048, 4096, 16384, 32768};
   std::vector<Axis> axes = {
       {"kernel",
-       "hillis_steele: log2 n passes (Hillis, Steele 1986); three_phase: scan tiles, scan their sums, add "
-       "these; reduce_then_scan: reduce tiles, scan the sums, scan tiles; batched: the same batch by batch, "
-       "each of which fits a cache; chained: one pass, each tile waits for the prefix of the one before; "
-       "lookback: one pass, a tile publishes its own sum, then adds those of its predecessors (Merrill, "
-       "Garland 2016); lookback_fallback: computes a missing predecessor aggregate itself, so needs no "
-       "forward progress of other work-groups (Smith, Levien, Owens 2025); lookback_parallel: several "
-       "work-items look back at once; register_tile: the same, the tile in registers; pipelined: the same by "
-       "persistent work-groups, which publish their sum before they scan and load the next tile before they "
-       "wait; sam: persistent work-groups, carries from a circular buffer of partial sums (Maleki 2016); "
-       "pascal: one look-back for all orders and tuple components, weighted by binomial coefficients; cpu: "
-       "one pass by one work-item per work-group with wide vectors; encode: delta coding, which a scan "
-       "undoes; encode_run: the same, one work-item per work-group encodes a contiguous run; copy: "
-       "clEnqueueCopyBuffer of as many bytes",
+       "hillis_steele: log2 n passes (Hillis, Steele 1986); three_phase: scan tiles, scan their aggregates, "
+       "add these; reduce_then_scan: reduce tiles, scan the aggregates, scan tiles; batched: the same batch "
+       "by batch, each of which fits a cache; chained: one pass, each tile waits for the prefix of the one "
+       "before; lookback: one pass, a tile publishes its aggregate, then adds those of its predecessors "
+       "(Merrill, Garland 2016); lookback_fallback: computes a missing aggregate of a predecessor itself, "
+       "so needs no forward progress of other work-groups (Smith, Levien, Owens 2025); lookback_parallel: "
+       "several work-items look back at once; register_tile: the same, the tile in registers; pipelined: "
+       "the same by persistent work-groups, which publish their aggregate before they scan and load the "
+       "next tile before they wait; sam: persistent work-groups, prefixes from a circular buffer of "
+       "aggregates (Maleki 2016); binomial: one look-back for all orders and tuple components, weighted by "
+       "binomial coefficients; cpu: one pass by one work-item per work-group with wide vectors; encode: "
+       "delta coding (each element minus the one before), which a scan undoes; encode_run: the same, one "
+       "work-item per work-group encodes a contiguous run; copy: clEnqueueCopyBuffer of as many bytes",
        kernels},
       {.name = "type",
        .meaning = "element type",
@@ -143,20 +143,20 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = forms,
        .alike = all_alike},
       {"task",
-       "scan; round_trip: the input is a delta-coded signal, which the scan restores",
+       "scan; round_trip: encodes a signal by delta coding, then decodes it by the scan; both are timed",
        {"scan", "round_trip"}},
       {"signal",
        "signal that is delta-coded: tones: two tones with noise, 16 bits; image: the pixels of a photograph, "
        "repeated",
        {"tones", "image"}},
       {.name = "scan_order",
-       .meaning = "k-th-order prefix sum: the scan applied k times; sam keeps the elements in registers "
-                  "meanwhile, pascal looks back once, others scan again",
+       .meaning = "order of the prefix sum: the scan applied that many times; sam keeps the elements in "
+                  "registers meanwhile, binomial and cpu look back once, others repeat the whole scan",
        .values = {1},
        .domain = whole(1, 8)},
       {.name = "tuple",
-       .meaning = "components of a tuple, each scanned on its own; sam and pascal scan interleaved tuples of "
-                  "any size; register_tile and pipelined powers of two",
+       .meaning = "interleaved components, each scanned on its own; sam and binomial scan interleaved tuples "
+                  "of any size; register_tile and pipelined need powers of two",
        .values = {1},
        .domain = whole(1, 32)},
       {"tuple_by",
@@ -207,8 +207,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {"yes", "no"},
        .tunable = true,
        .when = design_is(&ScanDesign::prefetch)},
-      registers_axis("register_tile, pipelined, sam and pascal", design_is(&ScanDesign::ptx)),
-      subgroup_axis("how work-items scan (ptx: only register_tile, pipelined, sam and pascal):"),
+      registers_axis("register_tile, pipelined, sam and binomial", design_is(&ScanDesign::ptx)),
+      subgroup_axis("how work-items scan (ptx: only register_tile, pipelined, sam and binomial):"),
       chunk_axis("a tile of cpu or a run of encode_run", {256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
        .meaning = "KiB per batch of kernel batched",
@@ -216,7 +216,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .domain = whole(1, 1 << 30),
        .search_values = where(design_is(&ScanDesign::batches), batch_kib)},
-      spin_limit_axis(falls_back),
+      spin_limit_axis("lookback_fallback, lookback_parallel, register_tile, pipelined, binomial and cpu",
+                      falls_back),
       state_axis(),
       fault_rate_axis()};
   // Exempts the driver's copy from tuning.
@@ -229,8 +230,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
   return axes;
 }
 
-// Adds the vendor's sub-group backend, and the size that fits the device. Leaves out designs that compute no
-// scan, and those of log n passes.
+// Adds the vendor's sub-group implementation, and the size that fits the device. Leaves out designs that
+// compute no scan, and those of log n passes.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     const ScanDesign& design = scan_design_of(at);
@@ -290,24 +291,25 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                       " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"} +
            sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
   };
-  // Compares the plots with other designs for orders and tuples, and with NVIDIA's sub-group backend. pascal
-  // gets tiles that fill most of the local memory that OpenCL guarantees.
+  // Compares the plots with other designs for orders and tuples, and with NVIDIA's sub-group implementation.
+  // binomial gets tiles that fill most of the local memory that OpenCL guarantees.
   const auto beside = [&](const Values& n) -> Sweeps {
-    return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_work_item=48",
-                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_work_item=48",
-                  "kernel=pascal type=uint tuple=" + tuples + " n=" + n + " group=192 per_work_item=48",
-                  "kernel=pascal type=ulong tuple=" + tuples + " n=" + n + " group=96 per_work_item=48",
-                  "kernel=pascal type=uint scan_order=" + orders + " n=" + n +
-                      " group=128 per_work_item=64 subgroup_impl=ptx",
-                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n +
-                      " group=128 per_work_item=32 subgroup_impl=ptx",
-                  "kernel=pipelined type=" + widths + " tuple=2,8 n=" + n +
-                      " group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
-                  "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
-                  "kernel=register_tile,pipelined type=" + widths + " n=" + n +
-                      " vectors_per_item=8 subgroup_impl=ptx",
-                  "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
-                      " vectors_per_item=8 subgroup_impl=ptx"} +
+    return Sweeps{
+               "kernel=binomial type=uint scan_order=" + orders + " n=" + n + " group=192 per_work_item=48",
+               "kernel=binomial type=ulong scan_order=" + orders + " n=" + n + " group=96 per_work_item=48",
+               "kernel=binomial type=uint tuple=" + tuples + " n=" + n + " group=192 per_work_item=48",
+               "kernel=binomial type=ulong tuple=" + tuples + " n=" + n + " group=96 per_work_item=48",
+               "kernel=binomial type=uint scan_order=" + orders + " n=" + n +
+                   " group=128 per_work_item=64 subgroup_impl=ptx",
+               "kernel=binomial type=ulong scan_order=" + orders + " n=" + n +
+                   " group=128 per_work_item=32 subgroup_impl=ptx",
+               "kernel=pipelined type=" + widths + " tuple=2,8 n=" + n +
+                   " group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
+               "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
+               "kernel=register_tile,pipelined type=" + widths + " n=" + n +
+                   " vectors_per_item=8 subgroup_impl=ptx",
+               "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
+                   " vectors_per_item=8 subgroup_impl=ptx"} +
            sam_ptx(n, "", best) + sam_ptx(n, " scan_order=" + orders, best) +
            sam_ptx(n, " tuple=" + tuples, best_tuples) + chosen(n, "") + chosen(n, " scan_order=" + orders) +
            chosen(n, " tuple=" + tuples);
@@ -315,7 +317,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   // Sweeps every order and tuple that SAM supports, alone and combined.
   const auto grown = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=register_tile type=" + widths + " scan_order=" + all_orders + " n=" + n,
-                  "kernel=lookback_parallel,pascal type=uint tuple=" + all_tuples + " n=" + n +
+                  "kernel=lookback_parallel,binomial type=uint tuple=" + all_tuples + " n=" + n +
                       " group=64 per_work_item=32",
                   "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n +
                       " group=128 vectors_per_item=12 subgroup_impl=ptx"} +
@@ -352,19 +354,19 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 vectors_per_item=2 prefetch=no",
            "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 vectors_per_item=2 groups_per_cu=3",
            "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 vectors_per_item=2",
-           "kernel=register_tile,pipelined,sam,pascal n=9001 group=64 vectors_per_item=2 groups_per_cu=1 "
+           "kernel=register_tile,pipelined,sam,binomial n=9001 group=64 vectors_per_item=2 groups_per_cu=1 "
            "registers=48 subgroup_impl=portable,ptx",
            "kernel=pipelined tuple=4 n=9001 group=64 vectors_per_item=2 registers=48 "
            "subgroup_impl=portable,ptx",
            "kernel=copy n=1,4099",
-           "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_work_item=4 window=8",
-           "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_work_item=4 window=4 "
+           "kernel=binomial scan_order=8 n=1,1025,4099 group=32 per_work_item=4 window=8",
+           "kernel=binomial type=long scan_order=2 tuple=5 n=4099 group=32 per_work_item=4 window=4 "
            "state_width=half fault_rate=2",
-           "kernel=pascal op=max form=exclusive tuple=3 n=4099 group=32 window=4",
-           "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=2 tuple=2 n=4099 "
+           "kernel=binomial op=max form=exclusive tuple=3 n=4099 group=32 window=4",
+           "kernel=lookback_fallback,binomial type=int task=round_trip scan_order=2 tuple=2 n=4099 "
            "group=32 per_work_item=4 window=4",
-           "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_work_item=4 "
-           "window=4",
+           "kernel=binomial type=int task=round_trip signal=image scan_order=2 n=4099 group=32 "
+           "per_work_item=4 window=4",
            "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state_width=half fault_rate=2",
            "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_parallel "
            "n=1,4099 group=64 per_work_item=4" +
@@ -376,8 +378,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "kernel=lookback_parallel tuple=3 n=4099 group=64 fault_rate=2 state_width=half" + own,
            "kernel=pipelined type=double n=9001 group=128 vectors_per_item=2 groups_per_cu=1 fault_rate=2" +
                own,
-           "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_work_item=4" + own,
-           "kernel=pascal type=long scan_order=2 n=4099 group=192 per_work_item=4 state_width=half "
+           "kernel=binomial scan_order=3 tuple=2 n=1,4099 group=64 per_work_item=4" + own,
+           "kernel=binomial type=long scan_order=2 n=4099 group=192 per_work_item=4 state_width=half "
            "fault_rate=2" +
                own,
            "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 vectors_per_item=2" +
@@ -386,14 +388,14 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 vectors_per_item=2" + own},
       .quick = {"kernel=" + kernels + " n=4194304 per_work_item=16 vectors_per_item=8",
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
-                "kernel=pascal,cpu scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
-                "kernel=lookback_parallel,pascal tuple=8 n=4194304 per_work_item=32",
-                "kernel=pascal scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx",
+                "kernel=binomial,cpu scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
+                "kernel=lookback_parallel,binomial tuple=8 n=4194304 per_work_item=32",
+                "kernel=binomial scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx",
                 "kernel=pipelined tuple=8 n=4194304 group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
                 "kernel=sam tuple=1,2,8 n=4194304 vectors_per_item=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
                 "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_work_item=32"},
-      .profile = {"kernel=three_phase,lookback,lookback_fallback,lookback_parallel,pascal,cpu n=4194304 "
+      .profile = {"kernel=three_phase,lookback,lookback_fallback,lookback_parallel,binomial,cpu n=4194304 "
                   "per_work_item=16 "
                   "vectors_per_item=8"},
       .paper = plots(sizes) + beside(few) + grown({1 << 24}) +
@@ -403,18 +405,18 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                  "kernel=register_tile,pipelined,sam subgroup_impl=ptx n=1048576,16777216,268435456 "
                  "vectors_per_item=8,12",
                  "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
-                 "kernel=pascal,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
-                 "kernel=lookback_fallback,pascal,sam type=int task=round_trip "
+                 "kernel=binomial,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
+                 "kernel=lookback_fallback,binomial,sam type=int task=round_trip "
                  "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 vectors_per_item=4",
                  "kernel=encode type=int signal=tones,image scan_order=1,2,3 tuple=1,3 width=1,4 n=4194304",
-                 "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
+                 "kernel=lookback_fallback,binomial type=int task=round_trip signal=image "
                  "scan_order=1,2,8 tuple=1,3 n=4194304",
                  "kernel=lookback_fallback n=16777216 fault_rate=0,2,8,64,512"} +
           grown({1 << 26, 1 << 28}),
-      // Includes pascal, which the tuner would otherwise miss: it serves orders and tuples.
+      // Includes binomial, which the tuner would otherwise miss: it serves orders and tuples.
       .tune = {"kernel=pipelined,register_tile,lookback_parallel,lookback_fallback,three_phase,cpu",
                "kernel=pipelined,register_tile subgroup_impl=ptx group=128,256 window=64",
-               "kernel=pascal group=128 per_work_item=48 subgroup_impl=portable,ptx"}};
+               "kernel=binomial group=128 per_work_item=48 subgroup_impl=portable,ptx"}};
 }
 
 }  // namespace
@@ -441,8 +443,7 @@ Family scan() {
       .derived = {{"traffic_bytes",
                    "bytes that the kernel reads and writes in total, without tile states and sums"},
                   {"auxiliary_bytes", "bytes of memory that the kernel needs beside input and output"},
-                  {"residue",
-                   "mean absolute difference that encode leaves: the error of predictions of its order"}},
+                  {"residual", "mean absolute residual of encode's predictions at this order"}},
       .is_valid = is_valid,
       .plan = scan_plan,
       .refine = refine,

@@ -112,7 +112,7 @@ struct Derived {
 std::pair<std::string, Values> setting_of(const std::string& text);
 
 // Cross product of the values of the axes named; other axes stay at their defaults. Written like --set,
-// separated by spaces: "kernel=pascal tuple=3 n=4099,1000003".
+// separated by spaces: "kernel=binomial tuple=3 n=4099,1000003".
 struct Sweep : std::map<std::string, Values> {
   using map::map;
   Sweep(const char* line);

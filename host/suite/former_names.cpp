@@ -73,6 +73,7 @@ constexpr std::array table = {
     axis("compaction scan", "drop", "fault_rate"),
     axis("compaction scan", "state", "state_width"),
     axis("compaction", "kept", "selectivity"),
+    axis("scan", "residue", "residual"),
     axis("cache latency", "hops", "chain_length"),
     axis("atomics", "hops", "per_work_item"),
     axis("atomics", "result", "return_value"),
@@ -93,6 +94,7 @@ constexpr std::array table = {
     value("cache", "kernel", "chase_own", "chase_private"),
     value("cache", "kernel", "pages", "tlb"),
     value("scan", "kernel", "lookback_wide", "lookback_parallel"),
+    value("scan", "kernel", "pascal", "binomial"),
 
     finding("lockstep_width", "simd_width"),
     finding("driver_lockstep_width", "driver_simd_width"),

@@ -109,7 +109,7 @@ TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
   EXPECT_THAT(text, testing::ContainsRegex("twill over plain +2x +4x +4x"));
 }
 
-// Ignores a sub-group backend that only one side was measured with, which would be no fair speed-up.
+// Ignores a sub-group implementation that only one side was measured with, which would be no fair speed-up.
 TEST(Published, SpeedUpsAreOfBackendsThatBothSidesHave) {
   Family family = loom();
   family.axes.push_back(
@@ -124,7 +124,7 @@ TEST(Published, SpeedUpsAreOfBackendsThatBothSidesHave) {
   std::vector<Record> records = {by("plain", "portable", 2e-4), by("plain", "ptx", 1e-4),
                                  by("twill", "portable", 6e-4)};
   EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +3x +3x"));
-  // Compares a kernel without sub-group backends with the best of the others.
+  // Compares a kernel without sub-group implementations with the best of the others.
   const Record without = timed("plain", 4, 256, 1024, 3e-4, 0.5);
   EXPECT_THAT(shown(figure, {without, by("twill", "portable", 6e-4)}, family),
               testing::ContainsRegex("plain over twill +2x +2x +2x"));

@@ -212,7 +212,7 @@ TEST(TableText, GivesWayInTheOrderStated) {
                {"ms", Align::right, Overflow::keep, 2},
                {"by", Align::left, Overflow::keep, 1},
                {"why", Align::left, Overflow::wrap}});
-  table.add({"SLOWER", "scan kernel=pascal tuple=3 n=4099 group=32", "1234.5", "event",
+  table.add({"SLOWER", "scan kernel=encode tuple=3 n=4099 group=32", "1234.5", "event",
              "the canary beside it ran slow all the while and nobody knows why"});
   const auto at = [&](int width) { return table.text(Screen{.ascii = false, .width = width}); };
   const std::string wide = table.text(Screen{.ascii = false});
@@ -223,13 +223,13 @@ TEST(TableText, GivesWayInTheOrderStated) {
   EXPECT_EQ(at(80),
             "verdict  case                             ms  by     why\n"
             "────────────────────────────────────────────────────────────────────────────────\n"
-            "SLOWER   scan kernel=pascal tuple=3…  1234.5  event  the canary beside it ran\n"
+            "SLOWER   scan kernel=encode tuple=3…  1234.5  event  the canary beside it ran\n"
             "                                                     slow all the while and\n"
             "                                                     nobody knows why\n");
   EXPECT_EQ(at(65),
             "verdict  case                         ms  why\n"
             "─────────────────────────────────────────────────────────────────\n"
-            "SLOWER   scan kernel=pascal tup…  1234.5  the canary beside it\n"
+            "SLOWER   scan kernel=encode tup…  1234.5  the canary beside it\n"
             "                                          ran slow all the while\n"
             "                                          and nobody knows why\n"
             "columns left out: by; a wider terminal or a file shows them\n");

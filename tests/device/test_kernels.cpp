@@ -221,13 +221,13 @@ bool is_too_big_to_simulate(const Job& job) try {
 }
 
 // Returns whether Oclgrind 21.10 fails with all its checks; WhatIsBeyondTheSimulator runs these with fewer.
-// Its check for uninitialised reads crashes on floating-point `single`; in `pascal` and for tuples its
+// Its check for uninitialised reads crashes on floating-point `single`; in `binomial` and for tuples its
 // optimising compiler leaves a call that the simulator does not know.
 bool is_beyond_the_simulator(const Job& job) {
   const Case& at = job.at;
   if (job.family->name == "reduction")
     return at.text("kernel").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
-  return job.family->name == "scan" && (at.is("kernel", "pascal") || at.number("tuple") != 1);
+  return job.family->name == "scan" && (at.is("kernel", "binomial") || at.number("tuple") != 1);
 }
 
 // The smoke preset, without known-incorrect cases or them alone.
@@ -488,7 +488,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
       " n=1025 group=32 vectors_per_item=1 window=8 spin_limit=8 fault_rate=2 subgroup_impl=portable,opencl";
   const std::multimap<std::string, Sweep> sweeps = {
       {"scan", "kernel=register_tile,pipelined tuple=1,4" + launch},
-      {"scan", "kernel=pascal scan_order=3 per_work_item=4" + launch},
+      {"scan", "kernel=binomial scan_order=3 per_work_item=4" + launch},
       {"compaction", "kernel=staged width=2" + launch}};
   int right = 0;
   for (const auto& folder : {kernels(), reverse.path()}) {

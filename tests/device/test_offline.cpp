@@ -556,7 +556,7 @@ const std::vector<Told> told = {
     {"scan", {"kernel=pipelined", "type=ulong"}, "pipelined", "v_readlane"},
     {"scan", {"kernel=pipelined", "tuple=8"}, "pipelined", "ds_bpermute"},
     {"scan", {"kernel=sam", "scan_order=2"}, "sam", "row_shr:4"},
-    {"scan", {"kernel=pascal", "scan_order=2"}, "pascal", "v_readlane"},
+    {"scan", {"kernel=binomial", "scan_order=2"}, "binomial", "v_readlane"},
     {"compaction", {"kernel=staged", "ranks=packed"}, "compact", "row_shr:1"},
     {"compaction", {"kernel=ranked", "ranks=votes"}, "compact", "v_mbcnt_"},
     {"compaction", {"kernel=billeter"}, "move_sequences", "v_readlane"}};
@@ -619,7 +619,7 @@ TEST_P(Limits, of_registers_are_heeded) {
                                                     {"scan", "pipelined", "pipelined", "tuple=1"},
                                                     {"scan", "pipelined", "pipelined", "tuple=2"},
                                                     {"scan", "sam", "sam", "tuple=1"},
-                                                    {"scan", "pascal", "pascal", "tuple=1"},
+                                                    {"scan", "binomial", "binomial", "tuple=1"},
                                                     {"compaction", "staged", "compact", "width=4"}}}) {
     SCOPED_TRACE(fmt::format("{} {} {}", one.family, one.kernel, one.more));
     const auto given = [&](const std::string& limit) {

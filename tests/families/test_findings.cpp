@@ -640,7 +640,7 @@ TEST(Presets, HaveThePublishedLaunches) {
   has("scan",
       "kernel=sam type=uint,ulong n=268435456 group=256 vectors_per_item=8 groups_per_cu=4 "
       "subgroup_impl=portable,ptx");
-  // Includes the fastest sub-group backend at every size of the plots.
+  // Includes the fastest sub-group implementation at every size of the plots.
   has("scan",
       "kernel=sam type=uint n=1024,1000000000 group=512 vectors_per_item=8 subgroup_impl=portable,ptx");
   has("scan",

@@ -113,7 +113,7 @@ TEST(Scan, TakesTuplesOfPowersOfTwoIntoTilesInRegisters) {
 TEST(Scan, ByNvidiasWarpsTakesStatesOfThirtyTwoPartsAtMost) {
   const auto take = [](const char* impl, std::int64_t order, std::int64_t tuple) {
     plan_with("scan",
-              {{"kernel", word("pascal")},
+              {{"kernel", word("binomial")},
                {"subgroup_impl", word(impl)},
                {"scan_order", number(order)},
                {"tuple", number(tuple)},

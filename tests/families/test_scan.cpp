@@ -42,7 +42,7 @@ TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
 
 // The second order predicts tones better, and a photograph worse.
 TEST(Scan, ItsEncoderSaysWhatItLeaves) {
-  const auto residue = [](const char* signal, std::int64_t order) {
+  const auto residual = [](const char* signal, std::int64_t order) {
     const Plan plan = plan_with("scan", {{"kernel", word("encode")},
                                          {"type", word("int")},
                                          {"signal", word(signal)},
@@ -55,17 +55,17 @@ TEST(Scan, ItsEncoderSaysWhatItLeaves) {
     double sum = 0;
     for (const auto value : left) sum += std::abs(value);
     const auto& [column, cell] = plan.derived_when_measured.at(0);
-    EXPECT_EQ(column, "residue");
+    EXPECT_EQ(column, "residual");
     EXPECT_NEAR(std::stod(cell()), sum / (1 << 18), 1e-3) << signal << order;
     return sum;
   };
-  EXPECT_LT(residue("tones", 2), residue("tones", 1) / 5);
-  EXPECT_GT(residue("image", 2), residue("image", 1));
+  EXPECT_LT(residual("tones", 2), residual("tones", 1) / 5);
+  EXPECT_GT(residual("image", 2), residual("image", 1));
 }
 
 TEST(Scan, HasAnImageOnlyWhereItEncodes) {
   for (const auto& at : cases_of(family_named("scan"),
-                                 {{{"kernel", {"pascal", "cpu", "encode"}},
+                                 {{{"kernel", {"binomial", "cpu", "encode"}},
                                    {"type", {"int"}},
                                    {"task", {"scan", "round_trip"}},
                                    {"signal", {"image"}},
@@ -74,9 +74,9 @@ TEST(Scan, HasAnImageOnlyWhereItEncodes) {
     EXPECT_NE(at.is("task", "round_trip"), at.is("kernel", "encode")) << at.id();
 }
 
-// Returns what the tuner searches of kernel pascal at one work-group size and window: its sub-group backends
-// and the values of a work-item.
-std::set<std::string> tried_of_pascal(const std::string& set) {
+// Returns what the tuner searches of kernel binomial at one work-group size and window: its sub-group
+// implementations and the values of a work-item.
+std::set<std::string> tried_of_binomial(const std::string& set) {
   Selection wanted;
   wanted.preset = "tune";
   wanted.families = {"scan"};
@@ -85,17 +85,17 @@ std::set<std::string> tried_of_pascal(const std::string& set) {
   std::set<std::string> out;
   for (const auto& space : search_spaces_of(select_jobs(all_families(), wanted), wanted, roomy())) {
     for (const auto& at : space.cases) {
-      if (at.is("kernel", "pascal"))
+      if (at.is("kernel", "binomial"))
         out.insert(at.text("subgroup_impl") + " " + text_of(at.at("per_work_item")));
     }
   }
   return out;
 }
 
-TEST(Scan, ASearchOfOrdersAndTuplesTriesPascal) {
-  EXPECT_THAT(tried_of_pascal("scan_order=8"), testing::IsSupersetOf({"portable 48", "ptx 48", "ptx 64"}));
-  EXPECT_THAT(tried_of_pascal("tuple=5"), testing::IsSupersetOf({"portable 48", "ptx 48"}));
-  EXPECT_THAT(tried_of_pascal("scan_order=1"), testing::IsEmpty());
+TEST(Scan, ASearchOfOrdersAndTuplesTriesBinomial) {
+  EXPECT_THAT(tried_of_binomial("scan_order=8"), testing::IsSupersetOf({"portable 48", "ptx 48", "ptx 64"}));
+  EXPECT_THAT(tried_of_binomial("tuple=5"), testing::IsSupersetOf({"portable 48", "ptx 48"}));
+  EXPECT_THAT(tried_of_binomial("scan_order=1"), testing::IsEmpty());
 }
 
 TEST(SampleImage, IsThePictureOfItsFile) {

@@ -62,7 +62,7 @@ TEST(SyncFindings, TellABarrierFromTheStepItStandsIn) {
     EXPECT_LT(barrier.low.value(), 30);
     EXPECT_GT(barrier.high.value(), 30);
   }
-  // Finds no gain without a sub-group backend to compare.
+  // Finds no gain without a sub-group implementation to compare.
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, "subgroup_width"))));
   EXPECT_THAT(found, Contains(Field(&Finding::name, "reduce_memory")));
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, HasSubstr("_gain")))));

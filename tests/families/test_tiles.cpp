@@ -38,7 +38,7 @@ TEST(Tiles, AreTakenByNumberWhereGroupsStartInItsOrderAndHaveOneEach) {
   }
   for (const char* impl : {"portable", "opencl", "ptx"}) {
     EXPECT_TRUE(tile_by_group_id("scan", "register_tile", impl, gpu)) << impl;
-    EXPECT_TRUE(tile_by_group_id("scan", "pascal", impl, gpu)) << impl;
+    EXPECT_TRUE(tile_by_group_id("scan", "binomial", impl, gpu)) << impl;
     EXPECT_TRUE(tile_by_group_id("scan", "pipelined", impl, gpu, 0)) << impl;
     EXPECT_FALSE(tile_by_group_id("scan", "pipelined", impl, processor, 0)) << impl;
   }

@@ -20,7 +20,7 @@ Op op_of(const Case& at) {
 void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
   const bool affine = s.op == Op::affine, in_state = s.is(Tuples::in_state);
   s.reorder = s.tuple > 1 && !in_state && at.is("tuple_by", "reorder");
-  s.scans = s.design->all_orders ? 1 : s.order;
+  s.scans = s.design->any_scan_order ? 1 : s.order;
   s.components = s.is(Tuples::by_component) && !s.reorder ? s.tuple : 1;
   const bool tuples = s.tuple > 1 && !in_state && !s.reorder && s.components == 1;
   s.interleaved = tuples && s.is(Tuples::interleaved);
@@ -54,7 +54,7 @@ ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t v
   const ScanDesign& design = scan_design_of(at);
   static_cast<Tiles&>(s) = tiles_of(at, device, design.on_cpu());
   s.design = &design;
-  s.needs_forward_progress = design.needs_forward_progress || s.ptx();
+  s.needs_forward_progress = design.needs_forward_progress || s.ptx();  // PTX variants have no fallback
   s.is_persistent = design.persistence == ScanDesign::Persistence::always ||
                     (design.persistence == ScanDesign::Persistence::by_axis && s.groups_per_cu > 0);
   s.op = op_of(at);

@@ -12,10 +12,10 @@ namespace clweave::families {
 
 namespace {
 
-// Returns the mean error of a prediction of that order, over so many values that a whole picture is among
-// them.
+// Returns the mean absolute residual of predictions of that order: what they miss. Covers so many values that
+// a whole picture is among them.
 template <class T>
-double residue_of(const Signal<T>& signal, const ScanConfig& s) {
+double residual_of(const Signal<T>& signal, const ScanConfig& s) {
   const std::uint64_t n = std::min<std::uint64_t>(s.values, 1 << 18);
   std::vector<std::int64_t> left(n);
   for (std::uint64_t i = 0; i < n; ++i) left[i] = static_cast<std::int64_t>(signal(i));
@@ -43,8 +43,8 @@ Plan encode_plan_of(const Case& at, const ScanConfig& s) {
     const std::uint64_t run = at.count("chunk_kib", 1, 1 << 20) * 1024 / sizeof(T);
     p.launch("encode_run", {ceil_div(s.values, run)}, {1}, out, in, s.values, run);
   }
-  p.derived_when_measured.emplace_back("residue",
-                                       [=] { return fmt::format("{:.6g}", residue_of(signal, s)); });
+  p.derived_when_measured.emplace_back("residual",
+                                       [=] { return fmt::format("{:.6g}", residual_of(signal, s)); });
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
   p.peak = Peak::copy;

@@ -81,18 +81,18 @@ constexpr std::array designs = {
                .subgroups = true,
                .ptx = true,
                .needs_forward_progress = true,
-               .all_orders = true,
+               .any_scan_order = true,
                .circular_states = true,
                .prefetch = true},
-    ScanDesign{.name = "pascal",
-               .source = "scan/pascal",
+    ScanDesign{.name = "binomial",
+               .source = "scan/binomial",
                .method = Method::single_pass,
                .tile = Storage::local,
                .tuples = Tuples::in_state,
                .subgroups = true,
                .ptx = true,
                .parallel_lookback = true,
-               .all_orders = true,
+               .any_scan_order = true,
                .binomial_weights = true},
     ScanDesign{.name = "cpu",
                .source = "scan/cpu",
@@ -100,7 +100,7 @@ constexpr std::array designs = {
                .tile = Storage::cache,
                .tuples = Tuples::none,
                .persistence = Persistence::always,
-               .all_orders = true,
+               .any_scan_order = true,
                .binomial_weights = true},
     ScanDesign{.name = "encode", .source = "scan/delta", .method = Method::encode},
     ScanDesign{.name = "encode_run", .source = "scan/delta", .method = Method::encode},
@@ -111,10 +111,11 @@ constexpr std::array designs = {
 
 std::span<const ScanDesign> scan_designs() { return designs; }
 
-const ScanDesign& scan_design_of(const Case& at) {
-  // Stands for the kernels of other programs, which claims name: it has none of the properties.
+const ScanDesign& scan_design_of(const Case& one_case) {
+  // Returned for kernels of baselines (CUB, ...), which claims refer to: no property is set.
   static constexpr ScanDesign other{};
-  const auto* const it = std::ranges::find(designs, std::string_view(at.text("kernel")), &ScanDesign::name);
+  const auto* const it =
+      std::ranges::find(designs, std::string_view(one_case.text("kernel")), &ScanDesign::name);
   return it != designs.end() ? *it : other;
 }
 

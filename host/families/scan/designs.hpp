@@ -11,8 +11,8 @@ struct ScanDesign {
   enum class Method {
     passes,            // Hillis and Steele: log2(n) launches over all elements
     three_phase,       // scans tiles, scans their aggregates, combines those with the tiles
-    reduce_then_scan,  // reduces tiles, scans the aggregates, scans the tiles onto them
-    single_pass,       // one launch; tiles learn their prefixes from the tile states of others
+    reduce_then_scan,  // reduces tiles, scans the aggregates, scans each tile, starting from its prefix
+    single_pass,       // one launch; a tile computes its prefix from the tile states of its predecessors
     encode,            // the inverse of a scan
     copy,              // the driver's copy
   };
@@ -23,13 +23,14 @@ struct ScanDesign {
     registers,  // vectors of 16 bytes: axis vectors_per_item
     cache,      // of a CPU's core: axis chunk_kib
   };
-  // How a design scans tuples, each component by itself.
+  // How a design scans tuples, each component on its own. A component is one number of a tuple; an element is
+  // what the operator combines; a tile state publishes the sum of a tile.
   enum class Tuples {
-    structs,       // a tuple is an element
-    interleaved,   // a value is an element, in interleaved layout; each place of a vector belongs to one
-                   // component, so tuples are powers of two
-    by_component,  // a value is an element, and each component has aggregates and tile states of its own
-    in_state,      // an element is a value, and a tile state has the values of all components and orders
+    structs,      // an element of the input is a whole tuple, and so is the sum in a tile state
+    interleaved,  // an element is one number; lane i of every vector holds the same component, so tuple sizes
+                  // are powers of two; a tile state holds a sum per component
+    by_component,  // an element is one number; a tile has a state per component, each with one sum
+    in_state,      // an element is one number; a tile state holds a sum per component and scan order
     none,          // no tuples
   };
   // Whether work-groups loop over many tiles.
@@ -46,14 +47,17 @@ struct ScanDesign {
   Tuples tuples = Tuples::structs;
   Persistence persistence = Persistence::never;
   bool batches = false;    // launches one batch of tiles after the other, each small enough for a cache
-  bool subgroups = false;  // work-items exchange values through the sub-group backend
-  bool ptx = false;        // has a variant for NVIDIA's backend, whose compiler heeds axis registers
-  bool parallel_lookback = false;       // several work-items each inspect a predecessor tile at the same time
-  bool needs_forward_progress = false;  // waits for other work-groups without a fallback
-  bool all_orders = false;              // one scan computes any order; other designs repeat theirs
-  bool binomial_weights = false;        // higher orders take a table of binomial coefficients
-  bool circular_states = false;         // tile states lie in a circular buffer, of one size for all n
-  bool prefetch = false;                // loads the next tile before it waits, unless axis prefetch says no
+  bool subgroups = false;  // work-items exchange values by the sub-group implementation (axis subgroup_impl)
+  bool ptx = false;        // has a variant with inline PTX; axis registers applies to it
+  bool parallel_lookback = false;  // several work-items each inspect a predecessor tile at the same time
+  // Waits until other work-groups have published: chained, lookback and sam. The other single-pass designs
+  // compute what is missing themselves, except with inline PTX, for which scan_config sets the same in a
+  // plan.
+  bool needs_forward_progress = false;
+  bool any_scan_order = false;    // one scan computes any order; other designs repeat the whole scan
+  bool binomial_weights = false;  // higher orders take a table of binomial coefficients
+  bool circular_states = false;   // tile states lie in a circular buffer, of one size for all n
+  bool prefetch = false;          // loads the next tile before it waits, unless axis prefetch says no
 
   bool single_pass() const { return method == Method::single_pass; }
   bool encodes() const { return method == Method::encode; }

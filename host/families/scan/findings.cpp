@@ -55,7 +55,7 @@ struct Designs {
       if (is_sam && o.at.number("group") == 1024 && o.at.is("prefetch", "no")) as_published.update_min(o);
       const bool interleaved = design.tuples == ScanDesign::Tuples::interleaved && o.at.number("tuple") > 1 &&
                                o.at.is("tuple_by", "struct");
-      if (design.single_pass() && !design.all_orders && !interleaved) rival.update_min(o);
+      if (design.single_pass() && !design.any_scan_order && !interleaved) rival.update_min(o);
     }
   }
 };

@@ -69,8 +69,8 @@ void check_supported(const ScanConfig& s, const DeviceInfo& device) {
       (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.interleaved || std::has_single_bit(s.tuple),
-             "tuple must be a power of two, so that each vector element belongs to one component of a tuple; "
-             "sam, pascal and lookback_parallel take others");
+             "tuple must be a power of two, so that lane i of every vector holds the same component; "
+             "sam, binomial and lookback_parallel take others");
   Plan::need(!s.has_value_per_lane() || s.state_values <= subgroup_size,
              "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp inspects one state "
              "per step");
@@ -129,7 +129,7 @@ Scan reduce_then_scan(Plan& p, const Case& at, const ScanConfig& s) {
       const std::uint64_t tiles = std::min(batch, s.tiles - first);
       p.launch("reduce_tiles", {tiles * s.group}, {s.group}, sums, from, s.n, first);
       p.launch("scan_sums", {s.group}, {s.group}, sums, first, first + tiles);
-      p.launch("scan_tiles_onto", {tiles * s.group}, {s.group}, to, sums, from, s.n, first);
+      p.launch("scan_tiles_from_prefixes", {tiles * s.group}, {s.group}, to, sums, from, s.n, first);
     }
   };
 }
@@ -143,9 +143,9 @@ Buffer cpu_weights(Plan& p, const ScanConfig& s) {
                     });
 }
 
-// Computes the table of pascal.cl. It has weights that move a state from a work-item back to where its tile
+// Computes the table of binomial.cl. It has weights that move a state from a work-item back to where its tile
 // begins, and from a tile back to where the input begins, each followed by the weights of the way onward.
-std::vector<std::uint64_t> pascal_weights(const ScanConfig& s) {
+std::vector<std::uint64_t> binomial_weights(const ScanConfig& s) {
   const auto per_work_item = static_cast<std::int64_t>(s.elements_per_work_item / s.tuple);
   std::vector<std::uint64_t> table(2 * s.order * s.group);
   for (std::uint64_t work_item = 0; work_item < s.group; ++work_item) {
@@ -170,7 +170,7 @@ std::vector<std::uint64_t> pascal_weights(const ScanConfig& s) {
 }
 
 template <class T>
-Buffer pascal_table(Plan& p, const ScanConfig& s) {
+Buffer binomial_table(Plan& p, const ScanConfig& s) {
   // Computed on first use: a plan that is not executed costs nothing.
   struct Table {
     std::once_flag once;
@@ -178,7 +178,7 @@ Buffer pascal_table(Plan& p, const ScanConfig& s) {
   };
   return p.input<T>(2 * s.order * (s.group + s.tiles),
                     [s, table = std::make_shared<Table>()](std::uint64_t i) {
-                      std::call_once(table->once, [&] { table->values = pascal_weights(s); });
+                      std::call_once(table->once, [&] { table->values = binomial_weights(s); });
                       return static_cast<T>(table->values[i]);
                     });
 }
@@ -187,7 +187,7 @@ Buffer pascal_table(Plan& p, const ScanConfig& s) {
 template <class T>
 std::optional<Buffer> weight_table(Plan& p, const ScanConfig& s) {
   if (s.order == 1 || !s.design->binomial_weights) return {};
-  return s.design->on_cpu() ? cpu_weights<T>(p, s) : pascal_table<T>(p, s);
+  return s.design->on_cpu() ? cpu_weights<T>(p, s) : binomial_table<T>(p, s);
 }
 
 // Sizes the buffer of tile states: a state per tile, or a circular buffer. A work-group holds three tickets
@@ -214,8 +214,8 @@ Buffer states_of(Plan& p, const Case& at, const ScanConfig& s, const StateSlots&
   return states_of_old_epochs(p, at.seed, s, buffers * slots.count * pitch, slots.wraps);
 }
 
-void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s,
-                  std::uint64_t value_bytes) {
+void define_single_pass(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s,
+                        std::uint64_t value_bytes) {
   const ScanDesign& design = *s.design;
   define_states(p, s, device);
   limit_registers(p, at, device);
@@ -244,7 +244,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
 
 template <class T>
 Scan single_pass(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s) {
-  define_chain(p, at, device, s, sizeof(T));
+  define_single_pass(p, at, device, s, sizeof(T));
   const std::uint64_t per_cu = s.groups_per_cu > 0 ? s.groups_per_cu : s.design->on_cpu() ? 1 : 2;
   const TileAssignment assignment =
       s.is_persistent ? persistent_groups(s, device, per_cu) : one_tile_per_group(s);
@@ -330,7 +330,7 @@ void define_kernel(Plan& p, const ScanConfig& s, const std::string& type, const 
   p.define("T", type).define("U", wraps);
   p.define("OP", static_cast<int>(s.op));
   if (s.op == Op::max) p.define("IDENTITY", lowest_of(type));
-  p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
+  p.define("EXCLUSIVE_SCAN", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
   p.define("GROUP", s.group)
       .define("ELEMENTS_PER_WORK_ITEM", s.elements_per_work_item)
       .define("VALUE_BYTES", value_bytes);

@@ -25,15 +25,15 @@ bool has_subgroups(const DeviceInfo& device) {
 Axis subgroup_axis(const std::string& what) {
   Values values;
   for (const char* name : names) values.emplace_back(std::string(name));
-  return {
-      .name = "subgroup_impl",
-      .meaning =
-          what +
-          " portable: through local memory; ptx: NVIDIA's shuffle and ballot instructions; opencl: OpenCL's "
-          "sub-group functions, any sub-group size; amd: builtins of AMD's compiler, wavefronts of 32 or 64",
-      .values = values,
-      .implementation = true,
-      .vendor_values = {"ptx", "opencl", "amd"}};
+  return {.name = "subgroup_impl",
+          .meaning =
+              what +
+              " portable: through local memory; ptx: shuffle and ballot by inline PTX (NVIDIA's assembly); "
+              "opencl: OpenCL's sub-group functions, any sub-group size; amd: builtins of AMD's compiler, "
+              "wavefronts of 32 or 64",
+          .values = values,
+          .implementation = true,
+          .vendor_values = {"ptx", "opencl", "amd"}};
 }
 
 SubgroupImpl subgroup_impl_of(const Case& at) {

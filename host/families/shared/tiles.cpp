@@ -120,8 +120,9 @@ Axis window_axis(std::function<bool(const Case&)> when) {
   const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
           .meaning =
-              "tile states inspected per step: portable: no more than work-items per work-group; ptx: a "
-              "multiple of 32, up to 256; opencl and amd: always one per work-item of the sub-group",
+              "predecessor tile states inspected per step; with subgroup_impl=portable: at most one per "
+              "work-item; ptx: a multiple of 32, up to 256; opencl, amd: always one per work-item of the "
+              "sub-group",
           .values = windows,
           .tunable = true,
           .domain = whole(1, 4096),
@@ -157,11 +158,12 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
           .implementation = true};
 }
 
-Axis spin_limit_axis(std::function<bool(const Case&)> when) {
+Axis spin_limit_axis(const std::string& kernels, std::function<bool(const Case&)> when) {
   return {.name = "spin_limit",
           .meaning =
-              "checks of a predecessor's tile state before its aggregate is computed instead (designs with a "
-              "fallback)",
+              "checks of a predecessor's tile state before the work-group computes the missing aggregate "
+              "(the tile's own count or sum) itself; " +
+              kernels + ", unless subgroup_impl=ptx",
           .values = {64, 8, 512},
           .tunable = true,
           .domain = whole(1, 60000),
@@ -179,7 +181,7 @@ Axis state_axis() {
 Axis fault_rate_axis() {
   return {
       .name = "fault_rate",
-      .meaning = "fault injection: drops one tile-state store in N, only in designs with a fallback; 0: none",
+      .meaning = "fault injection: drops one tile-state store in N, only where spin_limit applies; 0: none",
       .values = {0},
       .domain = whole(0, 1000000)};
 }

@@ -73,7 +73,7 @@ TileAssignment persistent_groups(const Tiles&, const DeviceInfo&, std::uint64_t 
 Axis window_axis(std::function<bool(const Case&)> when);
 Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib);
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when);
-Axis spin_limit_axis(std::function<bool(const Case&)> when);
+Axis spin_limit_axis(const std::string& kernels, std::function<bool(const Case&)> when);
 Axis state_axis();
 Axis fault_rate_axis();
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// pascal: scans higher orders and tuples all at once, with one exchange between tiles, by binomial coefficients.
+// binomial: scans higher orders and tuples all at once, with one exchange between tiles, by binomial coefficients.
 //
-// The state of a run of values is, for each of TUPLE slots, the last value of the scans of orders 1 to ORDER from
+// The state of a run of values is, for each of TUPLE components, the last value of the scans of orders 1 to ORDER from
 // zero: a polynomial s[0] + s[1] z + .. modulo z^ORDER. m zeros behind the run multiply it by (1 - z)^-m, whose
-// coefficients are the binomials C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that are moved back to
-// where a tile, or everything, begins add up like the aggregates of a plain scan, and one multiplication moves what
-// precedes a run to where it begins. Slots do not interact.
+// coefficients are the binomial coefficients C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that are moved
+// back to where a tile, or the whole input, begins add up like the aggregates of a plain scan, and one multiplication
+// moves what precedes a run to where the run begins. Components do not interact.
 //
 // ORDER, TUPLE      of the scan
 // VEC               values of a vector of 16 bytes, which divides ELEMENTS_PER_WORK_ITEM
 //
 // `table` holds a column per work-item, of the coefficients that move its state back to where the tile begins and
-// those that move one from there to it; then a row per tile, of the same between the tile and the front.
+// those that move one from there to it; then a row per tile, of the same between the tile and the start of the input.
 #ifdef EDITOR
 #define ORDER 2
 #define TUPLE 2
 #define VEC 4
 #elif !defined(ORDER) || !defined(TUPLE) || !defined(VEC)
-#error "pascal.cl needs ORDER, TUPLE and VEC from the host"
+#error "binomial.cl needs ORDER, TUPLE and VEC from the host"
 #endif
 #define ELEMENT_VALUES (ORDER * TUPLE)
 #define INPUT Value
@@ -82,23 +82,23 @@ Element moved(const Element state, const Weights w) {
 #else
   Element there = state;
 #pragma unroll
-  for (uint slot = 0; slot < ELEMENT_VALUES; slot += ORDER) {
+  for (uint first = 0; first < ELEMENT_VALUES; first += ORDER) {
 #pragma unroll
     for (uint k = 1; k < ORDER; ++k) {
 #pragma unroll
-      for (uint j = 0; j < k; ++j) there.at[slot + k] += w.at[k - j] * state.at[slot + j];
+      for (uint j = 0; j < k; ++j) there.at[first + k] += w.at[k - j] * state.at[first + j];
     }
   }
   return there;
 #endif
 }
 
-// Scans one value into its slot. Returns its value in the scan of the highest order.
-Value advance(Element* state, const uint slot, Value x) {
+// Scans one value of a component. Returns its value in the scan of the highest order.
+Value advance(Element* state, const uint component, Value x) {
 #pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
-    x = combine_values(state->at[slot * ORDER + k], x);
-    state->at[slot * ORDER + k] = x;
+    x = combine_values(state->at[component * ORDER + k], x);
+    state->at[component * ORDER + k] = x;
   }
   return x;
 }
@@ -179,10 +179,10 @@ void scan_vectors(__local Vector* own, Element state) {
     x.vector = own[c];
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
-      const uint slot = (c * VEC + v) % TUPLE;
-      const Value last = state.at[slot * ORDER + ORDER - 1];
-      const Value next = advance(&state, slot, x.at[v]);
-      x.at[v] = EXCLUSIVE ? last : next;
+      const uint component = (c * VEC + v) % TUPLE;
+      const Value last = state.at[component * ORDER + ORDER - 1];
+      const Value next = advance(&state, component, x.at[v]);
+      x.at[v] = EXCLUSIVE_SCAN ? last : next;
     }
     own[c] = x.vector;
   }
@@ -223,7 +223,7 @@ Value moved_value(const Value state, const Place place, const uint way) {
 
 // Returns the exclusive prefix of the lane, and in *all of the last lane the aggregate of all.
 Element scan_in_warp(const Element mine, Element* all) {
-  Element local_prefix;
+  Element exclusive_in_warp;
   *all = mine;
 #pragma unroll
   for (uint d = 1; d < SUBGROUP_SIZE; d *= 2) {
@@ -231,15 +231,15 @@ Element scan_in_warp(const Element mine, Element* all) {
     for (uint p = 0; p < ELEMENT_VALUES; ++p) all->at[p] = with_below(all->at[p], d);
   }
 #pragma unroll
-  for (uint p = 0; p < ELEMENT_VALUES; ++p) local_prefix.at[p] = exclusive_of(all->at[p], mine.at[p]);
-  return local_prefix;
+  for (uint p = 0; p < ELEMENT_VALUES; ++p) exclusive_in_warp.at[p] = exclusive_of(all->at[p], mine.at[p]);
+  return exclusive_in_warp;
 }
 
 // Returns the exclusive prefix of the work-item. The first warp scans the aggregates of all warps and looks back.
-Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
-                __local Element* held, const Place place) {
+Element precede(volatile __global StateWord* states, TileTicket acquired, const __local uint* ticket,
+                const Element mine, __local Element* held, const Place place) {
   Element all;
-  const Element local_prefix = scan_in_warp(mine, &all);
+  const Element exclusive_in_warp = scan_in_warp(mine, &all);
   if (subgroup_lane() == SUBGROUP_SIZE - 1) held[subgroup_id()] = all;
   barrier(CLK_LOCAL_MEM_FENCE);
   receive_epoch(&acquired, ticket);
@@ -249,9 +249,9 @@ Element precede(volatile __global Word* states, Ticket acquired, const __local u
 #pragma unroll
     for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, held[s].at[value_index]);
     total = moved_value(total, place, BACK);
-    if (acquired.tile > 0) publish_by_warp(states, acquired.tile, acquired.epoch, AGGREGATE, total);
+    if (acquired.tile > 0) publish_by_warp(states, acquired.tile, acquired.epoch, STATUS_AGGREGATE, total);
     const Value tile_prefix = look_back_by_warp(states, acquired);
-    publish_by_warp(states, acquired.tile, acquired.epoch, INCLUSIVE, combine_values(tile_prefix, total));
+    publish_by_warp(states, acquired.tile, acquired.epoch, STATUS_PREFIX, combine_values(tile_prefix, total));
     Value here = moved_value(tile_prefix, place, ONWARD);
 #pragma unroll
     for (uint s = 0; s < SUBGROUPS; ++s) {
@@ -261,7 +261,7 @@ Element precede(volatile __global Word* states, Ticket acquired, const __local u
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return combine(held[subgroup_id()], local_prefix);
+  return combine(held[subgroup_id()], exclusive_in_warp);
 }
 
 #else
@@ -294,20 +294,20 @@ Element scan_states(__local Value* held, Element mine, Element* total) {
 #endif
 }
 
-Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
-                __local Value* held, const Place place, __local LookbackResult* window,
+Element precede(volatile __global StateWord* states, TileTicket acquired, const __local uint* ticket,
+                const Element mine, __local Value* held, const Place place, __local LookbackResult* window,
                 __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
   Element total;
-  const Element local_prefix = scan_states(held, mine, &total);
+  const Element exclusive_in_group = scan_states(held, mine, &total);
   total = moved(total, tile_weights(place, BACK));
   receive_epoch(&acquired, ticket);
-  if (work_item_id() == 0 && acquired.tile > 0) publish(states, acquired.tile, acquired.epoch, AGGREGATE, total);
+  if (work_item_id() == 0 && acquired.tile > 0) publish(states, acquired.tile, acquired.epoch, STATUS_AGGREGATE, total);
   const Element tile_prefix =
       parallel_look_back(states, acquired, total, window, (__local Element*)held, in, n, ELEMENTS_PER_WORK_ITEM, table);
-  return combine(moved(tile_prefix, tile_weights(place, ONWARD)), local_prefix);
+  return combine(moved(tile_prefix, tile_weights(place, ONWARD)), exclusive_in_group);
 }
 
-// Returns a tile's state, moved to the front.
+// Returns a tile's state, moved back to where the input begins.
 Element reduce_tile(__local Element* partials, __global const Value* restrict in, const ulong n, const ulong tile,
                     const uint elements_per_work_item, __global const Value* restrict table) {
   const ulong first = (tile * GROUP + work_item_id()) * elements_per_work_item;
@@ -322,14 +322,15 @@ Element reduce_tile(__local Element* partials, __global const Value* restrict in
 #endif  // PTX
 
 WORK_GROUP_SIZE_ATTRIBUTE
-__kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                     __global const Value* restrict table, const ulong n, const uint tiles) {
+__kernel void binomial(__global Value* restrict out, volatile __global StateWord* states,
+                       __global const Value* restrict in, __global const Value* restrict table, const ulong n,
+                       const uint tiles) {
   __local Vector staged[GROUP * STRIDE];
   MEMORY;
   __local uint ticket[2];
   __local Vector* own = staged + work_item_id() * STRIDE;
-  Word counter;
-  const Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
+  StateWord counter;
+  const TileTicket mine = acquire_one_tile(states, tiles, ticket, &counter);
   const Place place = place_of(table, mine.tile);  // is loaded together with the values
   WILL_PUBLISH(mine.tile);
   load_vectors(staged, in, n, mine.tile);
@@ -338,7 +339,7 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   const Weights back = work_item_weights(table, BACK);
   const Element state = moved(reduce(own), back);
   const Weights onward = work_item_weights(table, ONWARD);
-  const Element local_prefix = PRECEDE(state);
-  scan_vectors(own, moved(local_prefix, onward));
+  const Element exclusive_prefix = PRECEDE(state);
+  scan_vectors(own, moved(exclusive_prefix, onward));
   store_vectors(staged, out, n, mine.tile);
 }
