@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // build: has a kernel of a chosen length, for a compiler.
 //
-// STATEMENTS, NONCE    of the kernel; a number that differs from build to build, so that no cache has the program
+// STATEMENTS, BUILD_NUMBER    of the kernel; a number that differs from build to build, so that no cache has the program
 #ifdef EDITOR
 #define STATEMENTS 64
 #elif !defined(STATEMENTS)
 #error "build.cl needs STATEMENTS from the host"
 #endif
-#if !defined(NONCE)
-#define NONCE 0u
+#if !defined(BUILD_NUMBER)
+#define BUILD_NUMBER 0u
 #endif
 
 // Defines statement k. No two are equal, and each needs the one before: nothing is merged, hoisted or left out.
@@ -26,9 +26,9 @@
 #define DO_OF(n, k) DO_##n(k)
 #define DO(n) DO_OF(n, 1u)
 
-// Gets NONCE as `nonce`: where the program is another build's, the result is wrong.
+// Gets BUILD_NUMBER as `nonce`: where the program is another build's, the result is wrong.
 __kernel void built(__global uint* restrict out, const uint seed, const uint nonce) {
-  uint x = seed + (uint)get_global_id(0) + (NONCE ^ nonce);
+  uint x = seed + (uint)get_global_id(0) + (BUILD_NUMBER ^ nonce);
   DO(STATEMENTS)
   out[get_global_id(0)] = x;
 }

@@ -197,7 +197,7 @@ class ChildRunner : public Baseline {
             "NEO_CACHE_DIR=" + path};
   }
 
-  // Reads lines until one is not a stage. Empty: `failure` says why there is none.
+  // Reads lines until one is not a phase. Empty: `failure` says why there is none.
   std::optional<json> answer_of(Child& child, NoAnswer& failure) const {
     constexpr double slice_s = 0.1;
     Watchdog watchdog(options_.timeout_s);
@@ -210,7 +210,7 @@ class ChildRunner : public Baseline {
       if (heard == Child::ChildMessage::end) {
         const std::string how = child.end(1.0);
         failure = {ErrorCode::crashed, fmt::format("the process ended with {} during {}",
-                                                   how.empty() ? "exit code 0" : how, watchdog.stage())};
+                                                   how.empty() ? "exit code 0" : how, watchdog.phase())};
         return {};
       }
       const double now_s = host_now();
@@ -218,9 +218,9 @@ class ChildRunner : public Baseline {
       if (heard == Child::ChildMessage::line) {
         json answer = json::parse(line, nullptr, false);
         if (answer.is_object()) {
-          if (!answer.contains("stage")) return answer;
-          watchdog.hear(answer.at("stage"));
-          if (watchdog.stage() == ready) {
+          if (!answer.contains("phase")) return answer;
+          watchdog.hear(answer.at("phase"));
+          if (watchdog.phase() == ready) {
             if (options_.ready) options_.ready();
             child.send(R"({"go":true})");
             last_s = host_now();  // waiting for other devices is not the child's time
@@ -229,7 +229,7 @@ class ChildRunner : public Baseline {
       }
       if (watchdog.expired()) {
         failure = {ErrorCode::timeout, fmt::format("no sign of life for {:.3g} s during {}",
-                                                   watchdog.quiet_s(), watchdog.stage())};
+                                                   watchdog.quiet_s(), watchdog.phase())};
         if (!child.stop()) failure.unkillable = true;
         return {};
       }

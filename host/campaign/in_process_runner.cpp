@@ -20,7 +20,7 @@ class InProcessRunner : public Runner {
   void begin(const DeviceInfo& device) override {
     device_.reset();
     device_ = std::make_unique<OpenDevice>(device, options_.kernel_dir, [this](const char* what) {
-      if (options_.stage) options_.stage(what);
+      if (options_.report_phase) options_.report_phase(what);
       if (options_.tick) options_.tick();
     });
   }

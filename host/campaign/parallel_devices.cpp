@@ -103,7 +103,7 @@ void ParallelDevices::end() {
 std::optional<std::vector<Row>> ParallelDevices::run(const Job& job, const SamplingOptions& sampling) {
   job_ = &job;
   sampling_ = sampling;
-  sampling_.together = true;
+  sampling_.parallel = true;
   opened_->begin();
   ready_->begin();
   for (const auto& member : members_) member->go.release();

@@ -13,7 +13,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples
 namespace clweave::device {
 // The device decides the other fields: run_case fills them.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SamplingOptions, stop, cold, min_batch_s, max_batch, verify_afterwards,
-                                   warm_up_s, energy_s, together)
+                                   warm_up_s, energy_s, parallel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, ok, log, kernels, binary_bytes, ptx)
 }  // namespace clweave::device
@@ -75,14 +75,15 @@ json json_of(const Row& row) {
           {"row", cells_of(row.record, axes)},
           {"samples", row.samples},
           {"buffer_bytes", row.buffer_bytes},
-          {"launch_s", row.launch_s}};
+          {"end_latency_s", row.end_latency_s}};
 }
 
 Row row_from(const json& text) {
   CsvTable table;
   table.header = text.at("header");
   table.rows.push_back({1, text.at("row")});
-  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"), text.at("launch_s")};
+  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"),
+          text.at("end_latency_s")};
 }
 
 }  // namespace clweave::campaign

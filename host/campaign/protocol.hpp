@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol: the messages between this process and its children, a line of JSON each. A child reads one
-// request per line from stdin and answers on `answer_fd`, with one line per stage and one per result.
+// request per line from stdin and answers on `answer_fd`, with one line per phase and one per result.
 //
 //   {"devices": true}                   -> {"devices": [..], "driver_errors": [..]}
 //   {"open": device, "kernels": dir}    -> {"opened": true}
 //   {"build": device, "text": .., "options": .., "entries": names}
 //                                       -> {"built": the driver's answer}
-//   {"case": .., "sampling": ..}        -> {"row": cells, "samples": [..], "buffer_bytes": n, "launch_s": s}
+//   {"case": .., "sampling": ..}        -> {"row": cells, "samples": [..], "buffer_bytes": n,
+//   "end_latency_s": s}
 //
 // A baseline program (host/baselines) lists no devices, but its implementations of a case:
 //   {"open": device, "threads": numbers}
@@ -15,8 +16,8 @@
 //   {"case": .., "sampling": .., "baseline": {"api", "row"}}
 //                                       -> as above
 //
-//   before each stage                   -> {"stage": "build"}
-//   before timing in parallel           -> {"stage": "ready"}, and waits for {"go": true}
+//   before each phase                   -> {"phase": "build"}
+//   before timing in parallel           -> {"phase": "ready"}, and waits for {"go": true}
 //   when a request fails as a whole     -> {"error": text, "kind": n}
 #pragma once
 #include <nlohmann/json_fwd.hpp>

@@ -20,7 +20,7 @@ struct RunnerOptions {
   // take that makes progress.
   double timeout_s = 30;
   std::function<void()> tick = {};  // called often while waiting
-  std::function<void(const char* what)> stage =
+  std::function<void(const char* what)> report_phase =
       {};                                   // called with what begins, where cases run in this process
   std::function<bool()> stop_at_once = {};  // whether to stop without waiting for the case
   std::function<void()> ready = {};         // for parallel devices: returns when the timing is to begin

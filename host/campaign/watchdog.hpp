@@ -16,9 +16,9 @@ class Watchdog {
  public:
   explicit Watchdog(double timeout_s) : timeout_s_(timeout_s) {}
 
-  // Records that a stage begins.
-  void hear(std::string stage) {
-    stage_ = std::move(stage);
+  // Records that a phase begins.
+  void hear(std::string phase) {
+    phase_ = std::move(phase);
     quiet_s_ = 0;
   }
 
@@ -29,20 +29,20 @@ class Watchdog {
   // Returns whether the child hangs. Compilation and process start report no progress, so both get longer
   // timeouts than a running kernel.
   bool expired() const {
-    const bool compiles = stage_ == "build" || stage_ == "certify timer";
-    const double least_s = stage_ == start ? least_start_s : 0;
+    const bool compiles = phase_ == "build" || phase_ == "certify timer";
+    const double least_s = phase_ == start ? least_start_s : 0;
     return quiet_s_ >= std::max(least_s, timeout_s_ * (compiles ? 4 : 1));
   }
 
   double quiet_s() const { return quiet_s_; }
-  const std::string& stage() const { return stage_; }
+  const std::string& phase() const { return phase_; }
 
  private:
   static constexpr const char* start = "start";
   static constexpr double least_start_s = 10;
 
   double timeout_s_, quiet_s_ = 0;
-  std::string stage_ = start;
+  std::string phase_ = start;
 };
 
 }  // namespace clweave::campaign

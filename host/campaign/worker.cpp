@@ -37,7 +37,7 @@ void say(const json& line) {
 // Carries out one request with the runner of this process.
 json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
   if (request.contains("devices")) {
-    tell_stage("loading drivers");
+    tell_phase("loading drivers");
     std::vector<std::string> driver_errors;
     const auto devices = runner.devices(driver_errors);
     return {{"devices", devices}, {"driver_errors", driver_errors}};
@@ -47,7 +47,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
     return {{"opened", true}};
   }
   if (request.contains("build")) {
-    tell_stage("build");
+    tell_phase("build");
     const Source source{request.at("text"), request.at("options"), {}};
     return {{"built",
              json_of(runner.build(request.at("build").get<DeviceInfo>(), source, request.at("entries")))}};
@@ -60,7 +60,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
 
 }  // namespace
 
-void tell_stage(const char* what) { say({{"stage", what}}); }
+void tell_phase(const char* what) { say({{"phase", what}}); }
 
 void serve(int parent, const std::function<json(const json&)>& answer) {
   // End with the parent, even if it ended before this line. No core dumps: many crashes would fill the disk.
@@ -69,7 +69,7 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 
-  tell_stage("start");  // has a timeout of its own, as starting takes long on a busy machine
+  tell_phase("start");  // has a timeout of its own, as starting takes long on a busy machine
   for (std::string line; std::getline(std::cin, line);) {
     try {
       say(answer(json::parse(line)));
@@ -86,13 +86,13 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
 
 void serve(int parent) {
   std::unique_ptr<Runner> runner;
-  const auto stage = [](const char* what) {
-    tell_stage(what);
+  const auto report_phase = [](const char* what) {
+    tell_phase(what);
     if (std::string line; std::string_view(what) == ready) std::getline(std::cin, line);
   };
-  serve(parent, [&runner, &stage](const json& request) {
+  serve(parent, [&runner, &report_phase](const json& request) {
     if (!runner || request.contains("open"))
-      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = stage});
+      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .report_phase = report_phase});
     return answer_to(request, *runner, all_families());
   });
 }

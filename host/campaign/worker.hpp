@@ -8,8 +8,8 @@
 
 namespace clweave::campaign {
 
-// Reports that a stage begins which may take long.
-void tell_stage(const char* what);
+// Reports that a phase begins which may take long.
+void tell_phase(const char* what);
 
 // Answers the requests of the process `parent`, and ends when it does. Errors that `answer` throws are sent,
 // too. Does not return.

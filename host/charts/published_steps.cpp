@@ -112,8 +112,9 @@ std::optional<DrawnGraph> published_steps(const Family& family, const ResultsSet
   graph.log_y = true;
   graph.intervals = false;
   for (const auto& value : axis->values) graph.series.push_back(text_of(value));
-  graph.panels.push_back({.note = "each over its own first step; published times whose evidence is void or "
-                                  "inconsistent are left out"});
+  graph.panels.push_back({.note =
+                              "each over its own first step; published times whose evidence is discarded or "
+                              "inconsistent are left out"});
   add_published(graph, family, axis->name, set);
   if (graph.panels.front().points.empty()) return {};
   const auto devices = measured(set);

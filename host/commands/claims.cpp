@@ -25,12 +25,12 @@ int claims(const Options& options) {
   const auto& families = all_families();
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
   const ResultsSet& results = read_with_notes(options.files, families);
-  std::vector<DeviceRulings> devices;
+  std::vector<DeviceClaimResults> devices;
   for (const auto& rows : device_rows(results)) {
-    auto& device = devices.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
+    auto& device = devices.emplace_back(DeviceClaimResults{rows.results->name, rows.name(), {}});
     for (const auto& claim : all) {
-      const auto rulings = rulings_of(claim, rows, families);
-      device.rulings.insert(device.rulings.end(), rulings.begin(), rulings.end());
+      const auto claim_results = claim_results_of(claim, rows, families);
+      device.claim_results.insert(device.claim_results.end(), claim_results.begin(), claim_results.end());
     }
   }
   return print(report_of(devices, options.rows), options.format);

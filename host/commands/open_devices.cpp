@@ -55,7 +55,7 @@ RunnerOptions runner_options(const MeasureOptions& options, std::function<void()
   return {.kernel_dir = options.kernels,
           .timeout_s = options.timeout_s,
           .tick = std::move(tick),
-          .stage = {},
+          .report_phase = {},
           .stop_at_once = [] { return interrupts() > 1; },
           .threads = options.threads};
 }

@@ -27,13 +27,13 @@ void Builder::build(Build::From from) {
     program_ = from_binary();
     return;
   }
-  if (from == Build::From::new_source || !has_built()) cache_buster_ = unseen_number();
+  if (from == Build::From::new_source || !has_built()) build_number_ = unseen_number();
   program_ = from_source();
 }
 
 cl::Program Builder::from_source() const {
   cl::Program program(device_.context(), source_.text);
-  device_.build(program, fmt::format("{} -D NONCE={}u", source_.options, cache_buster_));
+  device_.build(program, fmt::format("{} -D BUILD_NUMBER={}u", source_.options, build_number_));
   return program;
 }
 
@@ -52,7 +52,7 @@ cl::Program Builder::from_binary() const {
 }
 
 void Builder::keep_binary() {
-  cache_buster_ = unseen_number();
+  build_number_ = unseen_number();
   try {
     binary_ = from_source().getInfo<CL_PROGRAM_BINARIES>();
   } catch (const cl::Error& error) {

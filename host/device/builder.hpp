@@ -19,7 +19,7 @@ class Builder {
 
   bool has_built() const { return program_() != nullptr; }
   const cl::Program& program() const { return program_; }
-  cl_uint cache_buster() const { return cache_buster_; }  // of program()
+  cl_uint build_number() const { return build_number_; }  // of program()
 
  private:
   cl::Program from_source() const;
@@ -29,7 +29,7 @@ class Builder {
   const OpenDevice& device_;
   const Source& source_;
   cl::Program program_;
-  cl_uint cache_buster_ = 0;
+  cl_uint build_number_ = 0;
   cl::Program::Binaries binary_;  // of a program with this number, made when first needed
 };
 

@@ -51,7 +51,7 @@ void record_energy(Record& record, OpenDevice& device, const SamplingOptions& sa
       static_cast<int>(std::clamp(std::ceil(batch_s / each_s), 1.0, static_cast<double>(sampling.max_batch)));
   double executions = 0;
   const SensorLog log = watch(*device.meter(), std::max(sampling.energy_s, least_loop_s(certificate)), [&] {
-    device.stage("energy");
+    device.report_phase("energy");
     run(batch);
     executions += batch;
   });

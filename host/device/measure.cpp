@@ -16,7 +16,7 @@ constexpr int most_futile = 9;
 int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
   const double batch_s =
       std::min(sampling.stop.max_seconds / 5,
-               std::max({sampling.min_batch_s, 20 * sampling.launch_s, 100 * sampling.tick_s}));
+               std::max({sampling.min_batch_s, 20 * sampling.launch_overhead_s, 100 * sampling.tick_s}));
   Sample last = hooks.run(1);  // not representative: the first launch may compile
   double warmed_s = last.host_s;
   int batch = 1;
@@ -131,7 +131,7 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.sd_s = spread.sd;
   record.lag1 = spread.lag1;
   record.outliers = static_cast<std::int64_t>(spread.outliers);
-  if (!sampling.together)
+  if (!sampling.parallel)
     record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
   const auto rate = [&](Count count) -> Number {
     if (!count) return {};

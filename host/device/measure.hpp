@@ -14,21 +14,21 @@ namespace clweave::device {
 
 struct SamplingOptions {
   StopRule stop;
-  bool use_event = true;      // which of the two times decides when to stop
-  bool cold = false;          // the caches are flushed between executions, so that none are batched
-  double min_batch_s = 1e-3;  // short executions are repeated until a batch lasts this long ..
-  double launch_s = 0;        // .. and 20 launch overheads ..
-  double tick_s = 0;          // .. and 100 ticks of the timer, but less than a fifth of stop.max_seconds ..
-  int max_batch = 4096;       // .. and at most this often
+  bool use_event = true;         // which of the two times decides when to stop
+  bool cold = false;             // the caches are flushed between executions, so that none are batched
+  double min_batch_s = 1e-3;     // short executions are repeated until a batch lasts this long ..
+  double launch_overhead_s = 0;  // .. and 20 launch overheads ..
+  double tick_s = 0;     // .. and 100 ticks of the timer, but less than a fifth of stop.max_seconds ..
+  int max_batch = 4096;  // .. and at most this often
   bool verify_afterwards =
       true;                // check the output after the timing, too; not in the short samplings of a search
   double warm_up_s = 0.1;  // at least this long, or until three successive batches agree within 10 %
   double rest_s = 0;       // idle time before each execution, a quarter of which counts as sampling time
   double energy_s = 0;     // least duration of the energy measurement after the samples; 0: none
-  bool together = false;   // parallel devices: no canary, as they may slow each other; stage `ready` first
+  bool parallel = false;   // with other devices: no canary, as they may slow each other; phase `ready` first
 };
 
-// The stage after which a child process waits for permission to start timing.
+// The phase in which a child process waits until all parallel devices may start timing.
 inline constexpr const char* ready = "ready";
 
 struct SampleSet {

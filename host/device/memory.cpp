@@ -120,11 +120,11 @@ void Memory::use(cl_map_flags access, const Use& f) const {
 
 // Reports progress during the host's own work, which may take minutes, so that the watchdog does not blame
 // the device.
-void Memory::on_host(const char* stage, std::uint64_t bytes,
+void Memory::on_host(const char* phase, std::uint64_t bytes,
                      const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
   constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
   with_heartbeat(
-      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.stage(stage); });
+      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.report_phase(phase); });
 }
 
 void Memory::poison_from(std::uint64_t begin) {
@@ -157,11 +157,11 @@ void Memory::upload() {
     device_.staging().upload(buffer_, spec_.bytes, fill);
 }
 
-ComparisonResult Memory::compare(const Check& check, const char* stage) const {
+ComparisonResult Memory::compare(const Check& check, const char* phase) const {
   ComparisonResult total;
   std::mutex merging;
   const auto compare = [&](std::uint64_t offset, std::span<const std::byte> stretch) {
-    on_host(stage, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+    on_host(phase, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
       const ComparisonResult part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
       const std::scoped_lock lock(merging);
       total.merge(part);

@@ -26,7 +26,7 @@ class Memory {
 
   // The following throw cl::Error.
   void poison_all() { poison_from(0); }
-  ComparisonResult compare(const Check&, const char* stage) const;
+  ComparisonResult compare(const Check&, const char* phase) const;
   void check_guard(std::size_t number) const;  // throws `wrong_result` that names buffer `number`
 
   void bind_to_kernel(cl::Kernel&, cl_uint index) const;
@@ -48,7 +48,7 @@ class Memory {
   void use(cl_map_flags, const Use&) const;  // of reachable memory
   void poison_from(std::uint64_t begin);
   void upload();
-  void on_host(const char* stage, std::uint64_t bytes,
+  void on_host(const char* phase, std::uint64_t bytes,
                const std::function<void(std::uint64_t begin, std::uint64_t end)>&) const;
 
   struct Free {

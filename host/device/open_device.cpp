@@ -13,8 +13,8 @@
 
 namespace clweave::device {
 
-OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> stage)
-    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), stage_(std::move(stage)) {
+OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> report_phase)
+    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), report_phase_(std::move(report_phase)) {
   try {
     std::vector<cl::Platform> platforms;
     cl::Platform::get(&platforms);
@@ -94,7 +94,7 @@ TimerProbe OpenDevice::spin(std::size_t items, cl_uint trips, double work) {
 }
 
 void OpenDevice::open_harness() {
-  stage("certify timer");
+  report_phase("certify timer");
   const Source source = source_of("lib/harness", {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
   const std::size_t most_items = std::min<std::size_t>(max_items, most_each * info_.units());
@@ -141,7 +141,7 @@ void OpenDevice::open_harness() {
   for (int i = 0; i < launches; ++i)
     queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
   queue_.finish();
-  launch_s_ = (host_now() - before) / launches;
+  launch_overhead_s_ = (host_now() - before) / launches;
 }
 
 std::vector<TimerProbe> OpenDevice::timer_probes() {
@@ -160,7 +160,7 @@ bool OpenDevice::timer_is_still_valid() {
   for (int i = 0; i < most_checks; ++i) {
     if (agrees(canary_probe(), timer_) && agrees(empty_probe(), timer_)) return true;
   }
-  stage("certify timer");
+  report_phase("certify timer");
   TimerCertificate again;
   for (int i = 0; i < most_checks && !again.event; ++i) again = certify(timer_probes());
   if (again.event) return true;
@@ -181,14 +181,14 @@ const MeterCertificate& OpenDevice::meter_certificate() {
   MeterCertificate out;
   if (there != nullptr) {
     const auto rest = [this] {
-      stage("certify meter");
+      report_phase("certify meter");
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     };
     for (const double begin_s = host_now(); host_now() - begin_s < meter_settle_s;) rest();
     constexpr double rest_s = 1;
     const SensorLog idle = watch(*there, rest_s, rest);
     const SensorLog work = watch(*there, 2 * meter_settle_s, [this] {
-      stage("certify meter");
+      report_phase("certify meter");
       spin(spin_items_, 2 * spin_trips_, 2);
     });
     out = certify(idle.readings, work.readings);

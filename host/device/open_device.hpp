@@ -21,9 +21,10 @@ namespace clweave::device {
 class OpenDevice {
  public:
   // Opens the device with the indices of `info` and certifies its timer. Throws `launch` or `no_device` if it
-  // cannot be opened. `stage` is called before each step that may take long, so that a watchdog sees
+  // cannot be opened. `report_phase` is called before each step that may take long, so that a watchdog sees
   // progress.
-  OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char* what)> stage = {});
+  OpenDevice(DeviceInfo info, std::string kernel_dir,
+             std::function<void(const char* what)> report_phase = {});
 
   struct Built {
     cl::Program program;
@@ -42,8 +43,8 @@ class OpenDevice {
   // Overwrites a buffer that is larger than any known cache, but at most 1 GiB and a quarter of the memory.
   void flush_caches();
 
-  void stage(const char* what) const {
-    if (stage_) stage_(what);
+  void report_phase(const char* what) const {
+    if (report_phase_) report_phase_(what);
   }
   const DeviceInfo& info() const { return info_; }
   const std::string& kernel_dir() const { return kernel_dir_; }
@@ -60,8 +61,8 @@ class OpenDevice {
   bool timer_is_still_valid();
   // Returns the overhead that a batch must be long against: that of a launch without work, the larger of its
   // share of many by the host's clock and a single one by the clock in use.
-  double launch_s(bool by_event) const {
-    return std::max(launch_s_, by_event ? timer_.empty_event_s : timer_.empty_host_s);
+  double launch_overhead_s(bool by_event) const {
+    return std::max(launch_overhead_s_, by_event ? timer_.empty_event_s : timer_.empty_host_s);
   }
 
   // Returns the device's power meter, which it looks for when first asked; null: it has none.
@@ -80,7 +81,7 @@ class OpenDevice {
 
   DeviceInfo info_;
   std::string kernel_dir_;
-  std::function<void(const char*)> stage_;
+  std::function<void(const char*)> report_phase_;
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
@@ -94,7 +95,7 @@ class OpenDevice {
   std::size_t spin_items_ = 0, canary_items_ = 0;
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
   ThrottleDetector throttling_;
-  double launch_s_ = 0;
+  double launch_overhead_s_ = 0;
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;
 };

@@ -119,10 +119,10 @@ class Execution {
   }
 
   // Compares all outputs with the reference. Throws `wrong_result`.
-  void check(const char* stage) {
-    device_.stage(stage);
+  void check(const char* phase) {
+    device_.report_phase(phase);
     for (const auto& one : plan_.checks) {
-      const ComparisonResult result = memory_[one.buffer.index].compare(one, stage);
+      const ComparisonResult result = memory_[one.buffer.index].compare(one, phase);
       if (result.wrong > 0) throw Error(ErrorCode::wrong_result, result.text());
       if (one.unit.empty()) continue;
       measured_ = std::max(measured_, result.measured);
@@ -131,7 +131,7 @@ class Execution {
     for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].check_guard(b);
   }
 
-  // Return the largest value that a check measured, and its unit.
+  // Return the largest value that a check measured, such as an error in ULP, and its unit.
   const Number& measured() const { return measured_; }
   const std::string& unit() const { return unit_; }
 
@@ -150,9 +150,9 @@ class Execution {
                                      kind = fmt::format("{} bytes of local memory", local.bytes);
                                      kernel.setArg(i, cl::Local(local.bytes));
                                    },
-                                   [&](CacheBuster) {
-                                     kind = "the program's cache buster";
-                                     kernel.setArg(i, builder_.cache_buster());
+                                   [&](BuildNumber) {
+                                     kind = "the program's build number";
+                                     kernel.setArg(i, builder_.build_number());
                                    },
                                    [&](const Scalar& scalar) {
                                      kind = fmt::format("a value of {} bytes", scalar.size());
@@ -179,7 +179,8 @@ class Execution {
                                    event);
                    },
                    [&](const HostWork& work) {
-                     device_.queue().flush();  // or nothing would need to run meanwhile
+                     device_.queue()
+                         .flush();  // else the driver need not start the earlier steps before the host ends
                      work.compute(host_parts_[step]);
                      device_.queue().enqueueWriteBuffer(memory_[work.to.index].buffer(), CL_TRUE, work.offset,
                                                         work.bytes, host_parts_[step].data(), nullptr, event);
@@ -279,7 +280,7 @@ class CaseRun {
   // Limits the sampling as the plan needs it, and notes what the plan says of the case.
   void begin(const Plan& plan) {
     if (plan.by_host) choose_timer(true);
-    if (plan.single || plan.idle_s > 0) sampling_.max_batch = 1;
+    if (plan.never_batched || plan.idle_s > 0) sampling_.max_batch = 1;
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
@@ -293,11 +294,12 @@ class CaseRun {
   const OpenDevice::Built& build(const Plan& plan, const Source& source) {
     record_.build_options = source.options;
     record_.kernel_hash = source.kernel_hash;
-    device_.stage("build");
+    device_.report_phase("build");
     const double before = host_now();
     try {
       const auto& built = device_.build(source);
-      record_.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
+      const bool built_for_earlier_case = host_now() - before < built.build_s;
+      record_.build_ms = built_for_earlier_case ? 0 : 1e3 * built.build_s;
       return built;
     } catch (const Error& error) {
       if (!plan.may_fail_to_build || error.code != ErrorCode::build) throw;
@@ -307,27 +309,28 @@ class CaseRun {
 
   // Executes once and checks the whole output, then poisons it for the check after the timing.
   void verify(Execution& execution) {
-    device_.stage("verify");
+    device_.report_phase("verify");
     execution.poison_outputs();
     execution.run(1);
     execution.check("verify");
     execution.poison_outputs();
   }
 
-  // Samples the times, and checks the timer afterwards: the time stamps of every row lie between two checks.
-  // If the second one fails, the case is timed again by the host's clock.
+  // Samples the times, and checks the timer afterwards, as it was before the first case. If that fails, the
+  // case is timed again by the host's clock.
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
     for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
     const bool by_event = sampling_.use_event;
-    if (sampling_.together) device_.stage(ready);
+    if (sampling_.parallel) device_.report_phase(ready);  // returns when all devices may start
     std::exception_ptr failure;
     try {
       take_samples(plan, execution);
     } catch (const Error& error) {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
-      failure = std::current_exception();         // some time stamps cannot be used
+      failure =
+          std::current_exception();  // no median of times that are not numbers: time stamps were invalid
     }
     if (by_event && !device_.timer_is_still_valid()) {
       clear_measured(record_);
@@ -340,11 +343,11 @@ class CaseRun {
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
 
-  // Checks the output of the timed executions. It may be that of an early one if a later launch was skipped,
-  // so the output is poisoned, written by one more execution and checked once more.
+  // Checks the output of the timed executions. If the driver skipped the later ones, that is still an early
+  // one's, so the output is poisoned, written by one more execution and checked again.
   void verify_again(Execution& execution) {
     if (!sampling_.verify_afterwards) return;
-    device_.stage("verify again");
+    device_.report_phase("verify again");
     try {
       execution.check("verify again");
       execution.poison_outputs();
@@ -375,19 +378,19 @@ class CaseRun {
   void choose_timer(bool by_host) {
     sampling_.use_event = device_.timer().event && !by_host;
     sampling_.tick_s = sampling_.use_event ? 1e-9 * static_cast<double>(device_.info().timer_ns) : 0;
-    row_.launch_s = sampling_.use_event ? device_.timer().launch_s : 0;
+    row_.end_latency_s = sampling_.use_event ? device_.timer().end_latency_s : 0;
     record_.timer = sampling_.use_event ? Timer::event : Timer::host;
     record_.timer_reason = by_host ? "the host has a part in the work" : device_.timer().reason;
   }
 
   void before_batch() {
-    device_.stage("sample");
+    device_.report_phase("sample");
     if (sampling_.cold) device_.flush_caches();
   }
 
   void take_samples(const Plan& plan, Execution& execution) {
-    sampling_.launch_s = device_.launch_s(sampling_.use_event);
-    // The short samplings of a search read no sensors, which would take as long as the cases.
+    sampling_.launch_overhead_s = device_.launch_overhead_s(sampling_.use_event);
+    // The short samplings of a tuning search verify once and read no sensors: that takes as long as a case.
     PowerMeter* const meter = sampling_.verify_afterwards ? device_.meter() : nullptr;
     ConditionLog conditions(meter);
     SamplerHooks hooks{
@@ -398,7 +401,7 @@ class CaseRun {
               conditions.between_batches();
               return sample;
             },
-        .canary = sampling_.together ? std::function<double()>() : [&] { return device_.canary(); },
+        .canary = sampling_.parallel ? std::function<double()>() : [&] { return device_.canary(); },
         .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
         .throttling = device_.throttling()};
     const HostTicks before = host_ticks();
@@ -443,12 +446,12 @@ class CaseRun {
 Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingOptions sampling) {
   CaseRun run(device, named_record(device.info(), family, at), sampling);
   try {
-    device.stage("plan");
+    device.report_phase("plan");
     const Plan plan = plan_for(family, at, device.info());
     run.begin(plan);
     const Source source = source_of(plan, device.kernel_dir());
     const auto& built = run.build(plan, source);
-    device.stage("upload");
+    device.report_phase("upload");
     Execution execution(device, plan, source, built.program);
     run.verify(execution);
     run.sample(plan, execution);

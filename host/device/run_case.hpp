@@ -15,7 +15,7 @@ class OpenDevice;
 
 // Builds the case's program, compares the whole output with a host reference, samples the times and compares
 // it again. Never throws for a failing case: the row's status and reason say what happened. Fills the cells
-// that the case and the device decide.
+// that follow from the case, the device and the measurement; the caller fills those of the run.
 Row run_case(OpenDevice&, const Family&, const Case&, SamplingOptions);
 
 }  // namespace clweave::device

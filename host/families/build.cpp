@@ -24,13 +24,13 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const std::uint64_t statements = at.count("statements");
   const Word seed = Random<Word>(at.seed, 1)(0);
   Plan p;
-  p.by_host = p.single = true;
+  p.by_host = p.never_batched = true;
   p.define("STATEMENTS", statements);
   p.steps.emplace_back(Build{at.is("from", "source")  ? Build::From::new_source
                              : at.is("from", "again") ? Build::From::known_source
                                                       : Build::From::binary});
   const auto out = p.output<Word>(items);
-  p.launch("built", {items}, {64}, out, seed, CacheBuster{});
+  p.launch("built", {items}, {64}, out, seed, BuildNumber{});
   p.expect<Word>(out, [=](std::uint64_t i) { return chewed(static_cast<Word>(seed + i), statements); });
   p.cost = {.read = 0, .written = items * sizeof(Word), .flops = 0, .items = items};
   return p;

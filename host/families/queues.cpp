@@ -69,7 +69,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     p.cost.written += items * sizeof(Word);
   }
   if (kernel == "round_trip") {
-    p.single = true;
+    p.never_batched = true;
     p.idle_s = 1e-3 * static_cast<double>(at.number("idle_ms"));
   }
   if (kernel == "transfer" || kernel == "overlap") {

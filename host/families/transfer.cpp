@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // transfer: H2D and D2H bandwidth and latency, and what they depend on.
 //
-// Timed by the host's clock, as device time stamps cover only the last part of a pageable transfer.
+// TimedCase by the host's clock, as device time stamps cover only the last part of a pageable transfer.
 // Device-to-device copies are kernel=buffer of family copy.
 #include <fmt/format.h>
 

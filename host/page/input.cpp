@@ -77,10 +77,10 @@ std::vector<Fact> facts_of(const DeviceResults& device, const Profile& profile,
   return out;
 }
 
-ClaimCounts counts_of(const std::vector<Ruling>& rulings) {
+ClaimCounts counts_of(const std::vector<ClaimResult>& claim_results) {
   ClaimCounts out;
-  for (const auto& ruling : rulings) {
-    if (!ruling.claim->ours()) ++out.by_verdict[ruling.verdict];
+  for (const auto& claim_result : claim_results) {
+    if (!claim_result.claim->ours()) ++out.by_verdict[claim_result.verdict];
   }
   return out;
 }
@@ -96,10 +96,10 @@ std::vector<DeviceInput> devices_of(const Sources& sources, const std::vector<Cl
     device.facts = facts_of(*rows.results, device.profile, *sources.families);
     device.anomalies = anomalies_of(*rows.results);
     for (const auto& claim : claims) {
-      for (auto& ruling : rulings_of(claim, rows, *sources.families))
-        device.rulings.push_back(std::move(ruling));
+      for (auto& claim_result : claim_results_of(claim, rows, *sources.families))
+        device.claim_results.push_back(std::move(claim_result));
     }
-    device.counts = counts_of(device.rulings);
+    device.counts = counts_of(device.claim_results);
   }
   return out;
 }

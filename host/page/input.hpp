@@ -53,7 +53,7 @@ struct DeviceInput {
   Profile profile;
   std::vector<Fact> facts;  // traits and bests
   std::vector<Anomaly> anomalies;
-  std::vector<Ruling> rulings;  // in the order of the claims
+  std::vector<ClaimResult> claim_results;  // in the order of the claims
   ClaimCounts counts;
 };
 
@@ -74,7 +74,7 @@ struct Chapter {
 };
 
 struct Input {
-  std::vector<Claim> claims;  // of the rulings
+  std::vector<Claim> claims;  // of the claim_results
   std::vector<DeviceInput> devices;
   std::vector<Chapter> chapters;
   std::vector<Roofline> rooflines;

@@ -58,23 +58,24 @@ DrawnGraph counts_graph(const Input& input) {
   return graph;
 }
 
-std::string cell_of(const Ruling& ruling) {
-  std::string text = base::text_of(ruling.verdict);
-  if (ruling.estimate) text += " " + number_text(ruling.estimate->value, ruling.decision->rule.unit);
-  return text + (ruling.cached ? " cached" : "");
+std::string cell_of(const ClaimResult& claim_result) {
+  std::string text = base::text_of(claim_result.verdict);
+  if (claim_result.estimate)
+    text += " " + number_text(claim_result.estimate->value, claim_result.criterion->rule.unit);
+  return text + (claim_result.cached ? " cached" : "");
 }
 
 Json verdicts_table(const Input& input) {
   Texts columns = {"claim", "source", "setting", "statement", "published"};
   for (const auto& device : input.devices) columns.push_back(device.label);
   Json rows = Json::array();
-  for (std::size_t r = 0; r < input.devices.front().rulings.size(); ++r) {
-    const Ruling& first = input.devices.front().rulings[r];
+  for (std::size_t r = 0; r < input.devices.front().claim_results.size(); ++r) {
+    const ClaimResult& first = input.devices.front().claim_results[r];
     const Claim& claim = *first.claim;
     Json row = Json::array({claim.id, claim.ours() ? "clweave" : claim.id.substr(0, claim.id.find('-')),
-                            first.decision != nullptr ? base::text_of(first.decision->launched) : "",
+                            first.criterion != nullptr ? base::text_of(first.criterion->launches) : "",
                             claim.statement, evidence_text(claim)});
-    for (const auto& device : input.devices) row.push_back(cell_of(device.rulings[r]));
+    for (const auto& device : input.devices) row.push_back(cell_of(device.claim_results[r]));
     rows.push_back(std::move(row));
   }
   Json out = table("All claims on all devices", columns, std::move(rows));

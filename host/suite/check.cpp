@@ -78,7 +78,7 @@ bool is_large(const Plan& plan) {
 std::string argument_text(const Arg& arg) {
   return std::visit(Overloaded{[](const Buffer& b) { return fmt::format("buffer {}", b.index); },
                                [](const LocalBytes& l) { return fmt::format("local {}", l.bytes); },
-                               [](const CacheBuster&) { return std::string("cache buster"); },
+                               [](const BuildNumber&) { return std::string("build number"); },
                                [](const Scalar& s) {
                                  std::string text;
                                  for (const auto byte : s)
@@ -91,7 +91,7 @@ std::string argument_text(const Arg& arg) {
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text = fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
-                                 plan.queues.count, plan.queues.in_order, plan.single, plan.idle_s);
+                                 plan.queues.count, plan.queues.in_order, plan.never_batched, plan.idle_s);
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}", spec.bytes, spec.spare,
                         static_cast<int>(spec.place), spec.misaligned);
@@ -307,7 +307,7 @@ class Checker {
                             [&](const Transfer& transfer) { sound_transfer(transfer, plan); },
                             [&](const HostWork& work) { sound_host_work(work, plan); },
                             [&](const Build&) {
-                              rule(plan.by_host && plan.single,
+                              rule(plan.by_host && plan.never_batched,
                                    "a build is timed back to back or by the device");
                             }},
                  step);
@@ -348,7 +348,7 @@ class Checker {
                               rule(local.bytes > 0, "kernel {} gets no bytes of local memory", launch.kernel);
                               local_bytes += local.bytes;
                             },
-                            [](const CacheBuster&) {},
+                            [](const BuildNumber&) {},
                             [&](const Scalar& scalar) {
                               rule(std::has_single_bit(scalar.size()) && scalar.size() <= 8,
                                    "kernel {} gets a scalar of {} bytes", launch.kernel, scalar.size());
@@ -394,13 +394,13 @@ class Checker {
     const auto gets_nonce = [](const Step& step) {
       const auto* launch = std::get_if<Launch>(&step);
       return launch != nullptr && std::ranges::any_of(launch->args, [](const Arg& arg) {
-               return std::holds_alternative<CacheBuster>(arg);
+               return std::holds_alternative<BuildNumber>(arg);
              });
     };
     bool built = false, told = true;
     for (const auto& step : plan.steps) {
       rule(built || std::holds_alternative<Build>(step) || !gets_nonce(step),
-           "a kernel gets the cache buster of a program that is not built");
+           "a kernel gets the build number of a program that is not built");
       rule(told || !std::holds_alternative<Build>(step), "nothing tells the program of a build from another");
       if (std::holds_alternative<Build>(step)) built = true, told = false;
       told = told || gets_nonce(step);

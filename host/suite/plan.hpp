@@ -32,8 +32,9 @@ struct LocalBytes {
   std::size_t bytes;
 };  // a kernel argument in local memory
 using Scalar = std::vector<std::byte>;
-struct CacheBuster {};  // a uint: the value of NONCE in the program of the last Build
-using Arg = std::variant<Buffer, LocalBytes, Scalar, CacheBuster>;
+struct BuildNumber {
+};  // a uint: BUILD_NUMBER, a define that is new in each program, so that no driver finds it cached
+using Arg = std::variant<Buffer, LocalBytes, Scalar, BuildNumber>;
 
 // Steps of an in-order queue execute in sequence. Steps of several queues, or of an out-of-order queue, may
 // overlap and must not share data.
@@ -64,12 +65,12 @@ struct HostWork {
   std::uint64_t offset, bytes;
   std::function<void(std::span<std::byte>)> compute;
 };
-// Builds the plan's program with a new number for NONCE; later launches use that program. A kernel that
-// compares NONCE with its CacheBuster argument detects that a driver runs another program.
+// Builds the plan's program with a new number for BUILD_NUMBER; later launches use that program. A kernel
+// that compares BUILD_NUMBER with its BuildNumber argument detects that a driver runs another program.
 struct Build {
   enum class From {
-    new_source,    // NONCE differs each time, so that no cache has the program
-    known_source,  // NONCE is the same each time
+    new_source,    // BUILD_NUMBER differs each time, so that no cache has the program
+    known_source,  // BUILD_NUMBER is the same each time
     binary,        // the driver's binary of such a program
   };
   From from;
@@ -184,7 +185,7 @@ struct Plan {
   std::vector<Step> steps;  // timed together, in order
   Queues queues;
   bool by_host = false;  // timed by the host's clock, because the host works too or there are several queues
-  bool single = false;   // never executed back to back: the time of one execution including its wait
+  bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`
   double idle_s = 0;               // idle time before each execution, not timed
   std::vector<Check> checks;
@@ -320,7 +321,7 @@ struct Plan {
   static std::string mismatch_text(std::uint64_t index, long double got, long double want);
   static Arg pack(Buffer b) { return b; }
   static Arg pack(LocalBytes b) { return b; }
-  static Arg pack(CacheBuster n) { return n; }
+  static Arg pack(BuildNumber n) { return n; }
   template <class T>
   static Arg pack(const T& scalar) {
     static_assert(std::is_arithmetic_v<T>);

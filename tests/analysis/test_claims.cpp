@@ -89,14 +89,14 @@ struct Ruled {
   std::vector<Claim> claims;
   ResultsSet results;
   std::vector<DeviceRows> rows;
-  Ruling ruling;
+  ClaimResult claim_result;
 
   Ruled(const std::string& json, const std::vector<Record>& given)
       : claims(parse_claims(json, "test")), results(results_of(given)), rows(device_rows(results)) {
-    ruling = rulings_of(claims.at(0), rows.at(0), {loom()}).at(0);
+    claim_result = claim_results_of(claims.at(0), rows.at(0), {loom()}).at(0);
   }
-  double value() const { return ruling.estimate->value; }
-  Verdict verdict() const { return ruling.verdict; }
+  double value() const { return claim_result.estimate->value; }
+  Verdict verdict() const { return claim_result.verdict; }
 };
 
 const std::string plain_over_twill =
@@ -135,7 +135,7 @@ TEST(Claims, ARatioOfTimesHoldsFailsOrIsNoise) {
   const Ruled holds(claim(plain_over_twill), two(2, 1));
   EXPECT_EQ(holds.verdict(), Verdict::holds);
   EXPECT_DOUBLE_EQ(holds.value(), 2);
-  EXPECT_THAT(holds.ruling.cases,
+  EXPECT_THAT(holds.claim_result.cases,
               ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/64/corrected"));
   EXPECT_EQ(Ruled(claim(plain_over_twill), two(1, 2)).verdict(), Verdict::fails);
   EXPECT_EQ(Ruled(claim(plain_over_twill), two(1.01, 1)).verdict(), Verdict::within_noise);
@@ -181,7 +181,7 @@ TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
   }
   const Ruled ruled(claim(plain_over_twill), many);
   EXPECT_EQ(ruled.verdict(), Verdict::holds);
-  EXPECT_EQ(ruled.ruling.runs, 15U);
+  EXPECT_EQ(ruled.claim_result.runs, 15U);
   // Runs that disagree are less sure than one run that knows nothing of it.
   auto scattered = two(1.2, 1);
   for (const double factor : {0.7, 1.4}) scattered.push_back(row({}, 1.2 * factor));
@@ -191,20 +191,20 @@ TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
 TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {
   const Ruled ruled(claim(plain_over_twill), {row({}, 1)});
   EXPECT_EQ(ruled.verdict(), Verdict::not_measured);
-  EXPECT_EQ(ruled.ruling.note, no_rows);
-  EXPECT_EQ(ruled.ruling.command, "clweave run --device \"Loom 1\" --claim t-1");
-  EXPECT_FALSE(ruled.ruling.estimate);
+  EXPECT_EQ(ruled.claim_result.note, no_rows);
+  EXPECT_EQ(ruled.claim_result.command, "clweave run --device \"Loom 1\" --claim t-1");
+  EXPECT_FALSE(ruled.claim_result.estimate);
 }
 
 TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
   const Ruled ruled(claim(plain_over_twill), {row({}, 1), failed({"twill"}, "unsupported", "no shuttle")});
   EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
-  EXPECT_EQ(ruled.ruling.note, "unsupported: no shuttle");
+  EXPECT_EQ(ruled.claim_result.note, "unsupported: no shuttle");
   const Ruled several(
       claim(plain_over_twill),
       {row({}, 1), failed({.kernel = "twill", .group = "32"}, "unsupported", "no such heddle"),
        failed({"twill"}, "unsupported", "no shuttle")});
-  EXPECT_EQ(several.ruling.note, "unsupported: no shuttle") << "of the row closest to the defaults";
+  EXPECT_EQ(several.claim_result.note, "unsupported: no shuttle") << "of the row closest to the defaults";
 }
 
 TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
@@ -218,7 +218,7 @@ TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
       auto records = rows;
       const Ruled elsewhere(json, records);
       EXPECT_EQ(elsewhere.verdict(), Verdict::not_testable);
-      EXPECT_EQ(elsewhere.ruling.note, "CUDA runs on devices of NVIDIA alone");
+      EXPECT_EQ(elsewhere.claim_result.note, "CUDA runs on devices of NVIDIA alone");
       for (auto& r : records) r.platform = "NVIDIA CUDA";
       EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured);
     }
@@ -228,18 +228,18 @@ TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
 TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
   const Ruled untestable(claim("", R"(, "untestable": "OpenCL does not tell")"), two(1, 1));
   EXPECT_EQ(untestable.verdict(), Verdict::not_testable);
-  EXPECT_EQ(untestable.ruling.note, "OpenCL does not tell");
-  EXPECT_EQ(untestable.ruling.command, "");
-  const Ruled nothing(claim("", R"(, "fault": "the loom was empty", "check": "look")"), two(1, 1));
+  EXPECT_EQ(untestable.claim_result.note, "OpenCL does not tell");
+  EXPECT_EQ(untestable.claim_result.command, "");
+  const Ruled nothing(claim("", R"(, "published_error": "the loom was empty", "check": "look")"), two(1, 1));
   EXPECT_EQ(nothing.verdict(), Verdict::no_evidence);
 }
 
 TEST(Claims, KnownIncorrectCasesShowTheFaultAndDecideNothing) {
   const std::string json = claim(
       plain_over_twill,
-      R"(, "fault": "the shed was shut", "known_incorrect": {"family": "loom", "form": "known_incorrect"})");
+      R"(, "published_error": "the shed was shut", "known_incorrect": {"family": "loom", "form": "known_incorrect"})");
   auto records = two(2, 1);
-  EXPECT_EQ(Ruled(json, records).ruling.known_incorrect, "");
+  EXPECT_EQ(Ruled(json, records).claim_result.known_incorrect, "");
   auto known_incorrect =
       failed({"plain", "int", "64", "64", "known_incorrect"}, "wrong_result",
              "known incorrect: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
@@ -248,7 +248,7 @@ TEST(Claims, KnownIncorrectCasesShowTheFaultAndDecideNothing) {
   known_incorrect.time_s = 0.001;
   records.push_back(known_incorrect);
   const Ruled ruled(json, records);
-  EXPECT_EQ(ruled.ruling.known_incorrect,
+  EXPECT_EQ(ruled.claim_result.known_incorrect,
             "1 of 2 rows wrong: known incorrect: shut; 2 of 64 elements correct, 2 written");
   EXPECT_EQ(ruled.verdict(), Verdict::holds);
   EXPECT_DOUBLE_EQ(ruled.value(), 2);
@@ -296,11 +296,11 @@ TEST(Claims, WhatIsTriedCountsAtItsBestAndNothingElseDoes) {
       R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)");
   auto records = two(2, 1);
   EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured) << "one of two launches is missing";
-  EXPECT_EQ(Ruled(json, records).ruling.note, no_rows);
+  EXPECT_EQ(Ruled(json, records).claim_result.note, no_rows);
   records.push_back(row({"twill", "int", "64", "256"}, 0.5));
   const Ruled ruled(json, records);
   EXPECT_DOUBLE_EQ(ruled.value(), 4);
-  EXPECT_THAT(ruled.ruling.cases,
+  EXPECT_THAT(ruled.claim_result.cases,
               ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/256/corrected"));
   records.push_back(row({"twill", "int", "64", "128"}, 0.1));
   EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 4) << "of a longer search";
@@ -313,22 +313,22 @@ TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
       R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": {"largest": [64, 1024]}},
          "to": {"family": "loom", "kernel": "twill", "n": {"largest": [64, 1024]}})";
   auto records = two(2, 1);
-  EXPECT_FALSE(Ruled(claim(sized), records).ruling.cached);
+  EXPECT_FALSE(Ruled(claim(sized), records).claim_result.cached);
   records[1].cached = "yes";
   const Ruled marked(claim(sized), records);
-  EXPECT_TRUE(marked.ruling.cached);
+  EXPECT_TRUE(marked.claim_result.cached);
   EXPECT_EQ(marked.verdict(), Verdict::holds);
   const std::string of_memory = claim(sized + R"(, "memory": true)");
   const Ruled refused(of_memory, records);
   EXPECT_EQ(refused.verdict(), Verdict::undecided);
-  EXPECT_FALSE(refused.ruling.estimate);
-  EXPECT_EQ(refused.ruling.note, in_cache);
-  EXPECT_EQ(refused.ruling.command, "clweave run --device \"Loom 1\" --claim t-1 --set n=1024");
+  EXPECT_FALSE(refused.claim_result.estimate);
+  EXPECT_EQ(refused.claim_result.note, in_cache);
+  EXPECT_EQ(refused.claim_result.command, "clweave run --device \"Loom 1\" --claim t-1 --set n=1024");
   records.push_back(row({"plain", "int", "1024"}, 3));
   records.push_back(row({"twill", "int", "1024"}, 1));
   EXPECT_DOUBLE_EQ(Ruled(of_memory, records).value(), 3);
   records[2].cached = "yes";
-  EXPECT_EQ(Ruled(of_memory, records).ruling.command, "") << "no larger size is part of it";
+  EXPECT_EQ(Ruled(of_memory, records).claim_result.command, "") << "no larger size is part of it";
 }
 
 // A fraction is of the peak of its own run: a busy one slows both.
@@ -346,14 +346,14 @@ TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   EXPECT_DOUBLE_EQ(three.value(), 0.8);
   // Expects the extremes as bounds, because one resample of three runs in four has the least, or the largest,
   // twice. The times differ fourfold and must not matter.
-  EXPECT_NEAR(three.ruling.estimate->low, 0.7, 0.01);
-  EXPECT_NEAR(three.ruling.estimate->high, 0.9, 0.01);
+  EXPECT_NEAR(three.claim_result.estimate->low, 0.7, 0.01);
+  EXPECT_NEAR(three.claim_result.estimate->high, 0.9, 0.01);
   // A run that measured no peak says nothing of one.
   records[0].fraction_of_peak = {};
   const Ruled two_of_three(claim(rule), records);
   EXPECT_DOUBLE_EQ(two_of_three.value(), 0.8);
-  EXPECT_NEAR(two_of_three.ruling.estimate->low, 0.7, 0.01);
-  EXPECT_NEAR(two_of_three.ruling.estimate->high, 0.9, 0.01);
+  EXPECT_NEAR(two_of_three.claim_result.estimate->low, 0.7, 0.01);
+  EXPECT_NEAR(two_of_three.claim_result.estimate->high, 0.9, 0.01);
   for (auto& r : records) r.fraction_of_peak = {};
   EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
 }
@@ -379,7 +379,7 @@ TEST(Claims, ACountIsTheMedianOfItsRunsAndAsUncertainAsTheyAre) {
   EXPECT_EQ(Ruled(rule, counted({22, 22}, {9, 14})).verdict(), Verdict::holds);
   const Ruled once(rule, counted({22}, {9}));
   EXPECT_EQ(once.verdict(), Verdict::undecided);
-  EXPECT_THAT(once.ruling.command, HasSubstr("--runs 2"));
+  EXPECT_THAT(once.claim_result.command, HasSubstr("--runs 2"));
 }
 
 TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
@@ -391,7 +391,7 @@ TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
   };
   EXPECT_EQ(decided(1.09, "true", Peak::read).verdict(), Verdict::holds);
   EXPECT_EQ(decided(1.11, "true", Peak::read).verdict(), Verdict::undecided);
-  EXPECT_THAT(decided(1.11, "true", Peak::read).ruling.note,
+  EXPECT_THAT(decided(1.11, "true", Peak::read).claim_result.note,
               AllOf(HasSubstr(above_memory_bandwidth), HasSubstr("loom/twill")));
   EXPECT_EQ(decided(1.11, "false", Peak::read).verdict(), Verdict::holds);
   EXPECT_EQ(decided(1.11, "true", Peak::arithmetic_float).verdict(), Verdict::holds);
@@ -404,19 +404,19 @@ TEST(Claims, WhatIsGivenMustHoldFirst) {
           {"id": "t-2", "statement": "by its float", "source": "Jacquard 1804", "given": "t-1",
            "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1}}])",
       "test");
-  const auto ruling = [&](const std::vector<Record>& records) {
+  const auto claim_result = [&](const std::vector<Record>& records) {
     const ResultsSet results = results_of(records);
     const auto rows = device_rows(results);
-    return rulings_of(claims.at(1), rows.at(0), {loom()}).at(0);
+    return claim_results_of(claims.at(1), rows.at(0), {loom()}).at(0);
   };
   auto records = two(2, 1);
-  EXPECT_EQ(ruling(records).verdict, Verdict::not_measured);
+  EXPECT_EQ(claim_result(records).verdict, Verdict::not_measured);
   EXPECT_THAT(claims.at(1).queries(), SizeIs(2)) << "is measured with it";
   records.push_back(row({"satin"}, 1));
-  EXPECT_EQ(ruling(records).verdict, Verdict::holds);
+  EXPECT_EQ(claim_result(records).verdict, Verdict::holds);
   records.back() = row({"satin"}, 3);
-  EXPECT_EQ(ruling(records).verdict, Verdict::undecided);
-  EXPECT_EQ(ruling(records).note, "says something only where t-1 holds");
+  EXPECT_EQ(claim_result(records).verdict, Verdict::undecided);
+  EXPECT_EQ(claim_result(records).note, "says something only where t-1 holds");
 }
 
 TEST(Claims, EachKernelMayHaveALaunchOfItsOwn) {
@@ -427,7 +427,7 @@ TEST(Claims, EachKernelMayHaveALaunchOfItsOwn) {
                                     row({"twill"}, 2), row({"twill", "int", "64", "128"}, 1)};
   const Ruled ruled(json, rows);
   EXPECT_DOUBLE_EQ(ruled.value(), 1);
-  EXPECT_THAT(ruled.ruling.cases,
+  EXPECT_THAT(ruled.claim_result.cases,
               ElementsAre("loom/plain/int/64/128/corrected", "loom/twill/int/64/64/corrected"));
 }
 
@@ -441,12 +441,12 @@ TEST(Claims, AsPublishedAndAtItsBestAreDecidedApart) {
   const ResultsSet results = results_of({row({"plain"}, 1), row({"plain", "int", "64", "128"}, 1),
                                          row({"twill"}, 2), row({"twill", "int", "64", "128"}, 0.5)});
   const auto rows = device_rows(results);
-  const auto rulings = rulings_of(claims.at(0), rows.at(0), {loom()});
-  ASSERT_THAT(rulings, SizeIs(2));
-  EXPECT_EQ(rulings[0].decision->launched, Launched::as_published);
-  EXPECT_EQ(rulings[0].verdict, Verdict::fails);
-  EXPECT_EQ(rulings[1].decision->launched, Launched::at_best);
-  EXPECT_EQ(rulings[1].verdict, Verdict::holds);
+  const auto claim_results = claim_results_of(claims.at(0), rows.at(0), {loom()});
+  ASSERT_THAT(claim_results, SizeIs(2));
+  EXPECT_EQ(claim_results[0].criterion->launches, LaunchChoice::as_published);
+  EXPECT_EQ(claim_results[0].verdict, Verdict::fails);
+  EXPECT_EQ(claim_results[1].criterion->launches, LaunchChoice::at_best);
+  EXPECT_EQ(claim_results[1].verdict, Verdict::holds);
   EXPECT_EQ(verdict_of(claims.at(0).published.at(0), claims.at(0)), Verdict::fails);
 }
 
@@ -470,10 +470,10 @@ TEST(Claims, BothSidesAreAtTheLargestSizeThatBothHave) {
   records.push_back(row({"twill", "int", "1024"}, 10));
   records.push_back(row({"plain", "int", "4096"}, 1000));
   EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 3);
-  EXPECT_EQ(Ruled(json, records).ruling.note, "type=int n=1024");
+  EXPECT_EQ(Ruled(json, records).claim_result.note, "type=int n=1024");
   records.push_back(row({"plain", "double"}, 5));
   records.push_back(row({"twill", "double"}, 1));
-  EXPECT_EQ(Ruled(json, records).ruling.note, "type=double n=64");
+  EXPECT_EQ(Ruled(json, records).claim_result.note, "type=double n=64");
 }
 
 TEST(Claims, OtherMeasurementsAreLeftOut) {
@@ -484,7 +484,7 @@ TEST(Claims, OtherMeasurementsAreLeftOut) {
   auto by_host = two(3, 1);
   for (auto& r : by_host) r.timer = Timer::host;
   EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
-  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host type=int n=64");
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).claim_result.note, "timer=host type=int n=64");
   by_host.pop_back();
   by_host.push_back(row({"twill"}, 1));
   EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_measured) << "one of each clock";
@@ -504,7 +504,7 @@ TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
   records.push_back(row({"twill", "int", "64", "128"}, 1));
   EXPECT_EQ(Ruled(same, records).verdict(), Verdict::fails);
   EXPECT_DOUBLE_EQ(Ruled(same, records).value(), 0.5);
-  EXPECT_EQ(Ruled(same, records).ruling.note, "type=int n=64: group=128");
+  EXPECT_EQ(Ruled(same, records).claim_result.note, "type=int n=64: group=128");
 
   const std::string each = claim(
       R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": ["twill", "satin"]},
@@ -512,7 +512,7 @@ TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
   auto rivals = two(2, 1);
   rivals.push_back(row({"satin"}, 1.5));
   EXPECT_NEAR(Ruled(each, rivals).value(), 2 / 1.5, 1e-12);
-  EXPECT_EQ(Ruled(each, rivals).ruling.note, "type=int n=64: kernel=satin");
+  EXPECT_EQ(Ruled(each, rivals).claim_result.note, "type=int n=64: kernel=satin");
 }
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ struct Along {
 TEST(Claims, ATrendRisesWhenNoStepGoesBack) {
   const Along rising{"trend", R"("rising": 1)"};
   EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).verdict(), Verdict::holds);
-  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).ruling.note, "type=int n=64: 1, 1.1, 1.2, 1.5");
+  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).claim_result.note, "type=int n=64: 1, 1.1, 1.2, 1.5");
   EXPECT_DOUBLE_EQ(rising({1, 1.1, 1.2, 1.5}).value(), 1.5);
   EXPECT_EQ(rising({1, 1.1, 1.09, 1.5}).verdict(), Verdict::holds) << "back by less than 3 %";
   EXPECT_EQ(rising({1, 1.4, 1.2, 1.5}).verdict(), Verdict::fails);
@@ -559,7 +559,7 @@ TEST(Claims, SpreadAndMost) {
   EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
   const Ruled most = Along{"most", R"("above": 2)"}({2, 1, 3, 1});
   EXPECT_DOUBLE_EQ(most.value(), 3);
-  EXPECT_EQ(most.ruling.configuration, "group=64");
+  EXPECT_EQ(most.claim_result.chosen, "group=64");
 }
 
 TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
@@ -652,7 +652,7 @@ TEST(Claims, AStepThatADeviceLacksIsNotPassedOver) {
   EXPECT_EQ(ruled(row({.group = "64"}, 2)).verdict(), Verdict::holds);
   const Ruled lacking = ruled(failed({.group = "64"}, "unsupported", "no shuttle"));
   EXPECT_EQ(lacking.verdict(), Verdict::not_testable);
-  EXPECT_EQ(lacking.ruling.note, "unsupported: no shuttle");
+  EXPECT_EQ(lacking.claim_result.note, "unsupported: no shuttle");
 }
 
 // Checks that a claim about "the fastest of all" says which kernels could not run.
@@ -661,11 +661,11 @@ TEST(Claims, WhatCannotRunHereIsNamed) {
                           R"( "to": {"family": "loom", "kernel": "twill"}, "above": 1)";
   auto rows = two(2, 1);
   rows.push_back(row({"satin"}, 3));
-  EXPECT_THAT(Ruled(claim(all), rows).ruling.note, Not(HasSubstr("without")));
+  EXPECT_THAT(Ruled(claim(all), rows).claim_result.note, Not(HasSubstr("without")));
   rows.back() = failed({"satin"}, "unsupported", "groups of 64 at most");
   const Ruled less(claim(all), rows);
   EXPECT_EQ(less.verdict(), Verdict::holds);
-  EXPECT_THAT(less.ruling.note, HasSubstr("without kernel=satin, which cannot run here"));
+  EXPECT_THAT(less.claim_result.note, HasSubstr("without kernel=satin, which cannot run here"));
   rows.pop_back();
   EXPECT_EQ(Ruled(claim(all), rows).verdict(), Verdict::not_measured);
 }
@@ -680,7 +680,7 @@ TEST(Claims, ALaunchThatIsTriedAndCannotRunIsNotMissed) {
     rows.push_back(failed({.kernel = kernel, .group = "256"}, "unsupported", "groups of 64 at most"));
   const Ruled ruled(claim(tried), rows);
   EXPECT_EQ(ruled.verdict(), Verdict::holds);
-  EXPECT_THAT(ruled.ruling.note, Not(HasSubstr("without")));
+  EXPECT_THAT(ruled.claim_result.note, Not(HasSubstr("without")));
 }
 
 // An implausible time is left out of the best.
@@ -692,7 +692,7 @@ TEST(Claims, BesideALaunchThatIsImplausibleNoneIsTheFastest) {
   rows.push_back(failed({.kernel = "twill", .group = "256"}, "implausible", "2 GB/s where 1 are reached"));
   const Ruled ruled(claim(tried), rows);
   EXPECT_EQ(ruled.verdict(), Verdict::undecided);
-  EXPECT_THAT(ruled.ruling.note, HasSubstr("implausible: 2 GB/s where 1 are reached (loom/twill"));
+  EXPECT_THAT(ruled.claim_result.note, HasSubstr("implausible: 2 GB/s where 1 are reached (loom/twill"));
   rows.push_back(row({.kernel = "twill", .group = "256"}, 0.5));
   rows.back().run = 2;
   EXPECT_EQ(Ruled(claim(tried), rows).verdict(), Verdict::holds) << "another run was believed";
@@ -705,7 +705,7 @@ TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
                         .meaning = "",
                         .values = {8, 64},
                         .per_compute_unit = more_than_zero("groups_per_cu")});
-  const auto ruling = [&](const char* type, Count compute_units) {
+  const auto claim_result = [&](const char* type, Count compute_units) {
     auto rows = two(9, 1);
     for (auto& r : rows) {
       r.axes.emplace_back("groups_per_cu", "8");
@@ -715,12 +715,12 @@ TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
     const auto claims = parse_claims(claim(plain_over_twill), "test");
     const ResultsSet results = results_of(rows);
     const auto devices = device_rows(results);
-    return rulings_of(claims.at(0), devices.at(0), {units}).at(0);
+    return claim_results_of(claims.at(0), devices.at(0), {units}).at(0);
   };
-  EXPECT_EQ(ruling("gpu", 132).verdict, Verdict::holds);
-  EXPECT_EQ(ruling("gpu", {}).verdict, Verdict::holds);
-  EXPECT_EQ(ruling("cpu", 1).verdict, Verdict::holds);
-  const Ruling one = ruling("gpu", 1);
+  EXPECT_EQ(claim_result("gpu", 132).verdict, Verdict::holds);
+  EXPECT_EQ(claim_result("gpu", {}).verdict, Verdict::holds);
+  EXPECT_EQ(claim_result("cpu", 1).verdict, Verdict::holds);
+  const ClaimResult one = claim_result("gpu", 1);
   EXPECT_EQ(one.verdict, Verdict::undecided);
   EXPECT_EQ(one.note, sized_for_one_compute_unit);
 }
@@ -754,7 +754,7 @@ TEST(Claims, WhatAFamilyCannotTellIsUndecidedForItsReason) {
       claim(R"("number": "finding", "of": {"family": "loom"}, "finding": "untold", "above": 1)"),
       two(0.5, 1));
   EXPECT_EQ(untold.verdict(), Verdict::undecided);
-  EXPECT_EQ(untold.ruling.note, "the rows do not tell");
+  EXPECT_EQ(untold.claim_result.note, "the rows do not tell");
 }
 
 TEST(Claims, AFindingIsNoSurerThanItsOwnInterval) {
@@ -766,8 +766,8 @@ TEST(Claims, AFindingIsNoSurerThanItsOwnInterval) {
   };
   const Ruled wide = ruled(1.5);
   EXPECT_DOUBLE_EQ(wide.value(), 2);
-  EXPECT_NEAR(wide.ruling.estimate->low, 1, 0.02);
-  EXPECT_NEAR(wide.ruling.estimate->high, 6, 0.1);
+  EXPECT_NEAR(wide.claim_result.estimate->low, 1, 0.02);
+  EXPECT_NEAR(wide.claim_result.estimate->high, 6, 0.1);
   EXPECT_EQ(wide.verdict(), Verdict::within_noise);
   EXPECT_EQ(ruled(0.9).verdict(), Verdict::holds);
   EXPECT_EQ(ruled(7).verdict(), Verdict::fails);
@@ -798,10 +798,11 @@ TEST(Claims, EachFindingAndWhatIsAskedBesideItMustHold) {
 
 // Decides a shipped claim of a finding by rows of its family that take these times, each in so many runs: one
 // run alone has the spread between processes that the prior gives it, half a per cent.
-Ruling ruling_of_shipped(const char* id, const std::function<double(const Case&)>& seconds, int runs = 1) {
+ClaimResult ruling_of_shipped(const char* id, const std::function<double(const Case&)>& seconds,
+                              int runs = 1) {
   constexpr double wide = 0.001;
   const auto claims = chosen_claims(load_claims(""), {id});
-  const Rule& rule = claims.at(0).decisions.at(0).rule;
+  const Rule& rule = claims.at(0).criteria.at(0).rule;
   const auto& families = all_families();
   const Family& family = *std::ranges::find(families, rule.numerator.family, &Family::name);
   std::vector<Record> records;
@@ -822,9 +823,9 @@ Ruling ruling_of_shipped(const char* id, const std::function<double(const Case&)
     }
   }
   const ResultsSet results = results_of(records, families);
-  Ruling out = rulings_of(claims.at(0), device_rows(results).at(0), families).at(0);
+  ClaimResult out = claim_results_of(claims.at(0), device_rows(results).at(0), families).at(0);
   out.claim = nullptr;
-  out.decision = nullptr;
+  out.criterion = nullptr;
   return out;
 }
 
@@ -840,7 +841,7 @@ TEST(FindingsOfClaims, AnOptimumLiesInsideAndWhereTheClaimSays) {
   const auto ruled = [](const char* id, const std::vector<double>& times) {
     return ruling_of_shipped(id, along("group", {32, 64, 128, 256, 512}, times));
   };
-  const Ruling inside = ruled("001-b", {2, 1.2, 1, 1.5, 3});
+  const ClaimResult inside = ruled("001-b", {2, 1.2, 1, 1.5, 3});
   EXPECT_EQ(inside.verdict, Verdict::holds);
   EXPECT_DOUBLE_EQ(inside.estimate->value, 2);
   EXPECT_THAT(inside.note, HasSubstr("best at 128"));
@@ -855,25 +856,25 @@ TEST(FindingsOfClaims, AParabolaThroughTheLogarithmFitsOrNot) {
   const auto ruled = [](const std::vector<double>& times) {
     return ruling_of_shipped("001-c", along("group", {32, 64, 128, 256, 512}, times));
   };
-  const Ruling exact = ruled({5, 2, 1, 2, 5});
+  const ClaimResult exact = ruled({5, 2, 1, 2, 5});
   EXPECT_NEAR(exact.estimate->value, 1, 1e-9);
   EXPECT_EQ(exact.verdict, Verdict::holds);
   // Computed by hand: 16/14 of 4.8 squares.
-  const Ruling zigzag = ruled({1, 3, 1, 3, 1});
+  const ClaimResult zigzag = ruled({1, 3, 1, 3, 1});
   EXPECT_NEAR(zigzag.estimate->value, 5.0 / 21, 1e-9);
   EXPECT_EQ(zigzag.verdict, Verdict::fails);
   // Rejects half a parabola, which only falls: its minimum would come later.
-  const Ruling falls = ruled({16, 8, 4, 2, 1});
+  const ClaimResult falls = ruled({16, 8, 4, 2, 1});
   EXPECT_GT(falls.estimate->value, 0.95);
   EXPECT_EQ(falls.verdict, Verdict::fails);
 }
 
 // Times of grid-stride loops with 128 items, along their groups; with 256 and 512 each falls to its end, and
 // where the next begins is no valley.
-Ruling ruling_of_valleys(const std::vector<double>& times) {
+ClaimResult ruling_of_valleys(const std::vector<double>& times) {
   std::map<std::int64_t, std::set<std::int64_t>> places;
   const auto claims = chosen_claims(load_claims(""), {"000-g"});
-  for (const auto& axes : claims.at(0).decisions.at(0).rule.numerator.alternatives()) {
+  for (const auto& axes : claims.at(0).criteria.at(0).rule.numerator.alternatives()) {
     for (const auto& groups : axes.at("groups").values)
       places[std::get<std::int64_t>(axes.at("group").values.front())].insert(std::get<std::int64_t>(groups));
   }
@@ -905,7 +906,7 @@ TEST(FindingsOfClaims, ValleysAreDeeperThanTheMarginAndThanNoise) {
 
 // Makes every other point a tenth slower: such dips may be noise.
 TEST(FindingsOfClaims, DipsBetweenNeighboursMightBeNoise) {
-  const Ruling rough = ruling_of_shipped("000-g", [&](const Case& at) {
+  const ClaimResult rough = ruling_of_shipped("000-g", [&](const Case& at) {
     return at.number("groups") / 1024 % 4 == 0 ? 110.0
                                                : 100 + 1e-4 * static_cast<double>(at.number("groups"));
   });
@@ -926,12 +927,12 @@ TEST(FindingsOfClaims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
         },
         5);
   };
-  const Ruling bowl = ruled([](double x) { return 100 + std::pow(x - 18, 2); });
+  const ClaimResult bowl = ruled([](double x) { return 100 + std::pow(x - 18, 2); });
   EXPECT_EQ(bowl.verdict, Verdict::holds);
-  const Ruling level = ruled([](double) { return 100; });
+  const ClaimResult level = ruled([](double) { return 100; });
   EXPECT_DOUBLE_EQ(level.estimate->value, 1);
   EXPECT_EQ(level.verdict, Verdict::fails);
-  const Ruling noise = ruled([](double x) { return 100 + 8 * std::sin(1e4 * x); });
+  const ClaimResult noise = ruled([](double x) { return 100 + 8 * std::sin(1e4 * x); });
   EXPECT_GT(noise.estimate->value, 1.05);
   EXPECT_EQ(noise.verdict, Verdict::within_noise);
 }
@@ -962,11 +963,11 @@ TEST(FindingsOfClaims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
   const auto ruled = [](double items) {
     return ruling_of_shipped("003-a", [&](const Case& at) { return seconds_by_little(at, items); });
   };
-  const Ruling rising = ruled(4096);
+  const ClaimResult rising = ruled(4096);
   EXPECT_EQ(rising.verdict, Verdict::undecided);
   EXPECT_THAT(rising.note, HasSubstr("no plateau is seen: at group=1024"));
   EXPECT_NE(ruled(640).verdict, Verdict::undecided);
-  const Ruling level = ruled(16);
+  const ClaimResult level = ruled(16);
   EXPECT_EQ(level.verdict, Verdict::undecided);
   EXPECT_THAT(level.note, HasSubstr("group=32, the smallest measured, has the rate already"));
 }
@@ -974,10 +975,10 @@ TEST(FindingsOfClaims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
 TEST(FindingsOfClaims, LittlesLawPredictsFromTheFirstPlaceAndTheBestRate) {
   // One chain is as fast as it gets with 640 items, eight chains four times as fast: 2560 are predicted, and
   // 95 % of the own plateau are reached with 608.
-  const Ruling ruling = ruling_of_shipped(
+  const ClaimResult claim_result = ruling_of_shipped(
       "003-a", [](const Case& at) { return seconds_by_little(at, 640) / (at.number("ilp") == 8 ? 4 : 1); });
-  EXPECT_NEAR(ruling.estimate->value, 608.0 / 2560, 1e-6);
-  EXPECT_EQ(ruling.verdict, Verdict::fails);
+  EXPECT_NEAR(claim_result.estimate->value, 608.0 / 2560, 1e-6);
+  EXPECT_EQ(claim_result.verdict, Verdict::fails);
 }
 
 TEST(FindingsOfClaims, WhatLiesBetweenTwoIsOnALineOfLogarithms) {
@@ -1042,7 +1043,7 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
       error_of(claim(
           R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": 64, "any_of": [{"n": 1024}]})")),
       HasSubstr("any_of asks again for n"));
-  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "fault": "x")")),
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "published_error": "x")")),
               HasSubstr("known_incorrect case or a check"));
   EXPECT_THAT(error_of("[" + claim(plain_over_twill).substr(1, claim(plain_over_twill).size() - 2) + "," +
                        claim(plain_over_twill).substr(1)),
@@ -1079,11 +1080,11 @@ TEST(ShippedClaims, LoopsThatAreTriedLoop) {
   const auto copy = std::ranges::find(families, "copy", &Family::name);
   int tried = 0;
   for (const auto& claim : load_claims("")) {
-    for (const auto& decision : claim.decisions) {
-      for (const auto side :
-           {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before}) {
-        if ((decision.rule.*side).family != "copy") continue;
-        for (const auto& axes : (decision.rule.*side).alternatives()) {
+    for (const auto& criterion : claim.criteria) {
+      for (const auto side : {&Rule::numerator, &Rule::denominator, &Rule::numerator_before_change,
+                              &Rule::denominator_before_change}) {
+        if ((criterion.rule.*side).family != "copy") continue;
+        for (const auto& axes : (criterion.rule.*side).alternatives()) {
           const auto groups = axes.find("groups");
           if (groups == axes.end() || groups->second.how != RowQuery::AxisQuery::How::tried) continue;
           for (const auto& at : cases_of(*copy, {sweep_of(axes)}, 1)) {
@@ -1170,12 +1171,12 @@ void add_tries(Tries& tried, const RowQuery& rows, const RowQuery* of_source) {
   }
 }
 
-// Returns how many configurations the kernels of a decision may choose from: one number if all have as many.
-std::set<std::size_t> tries_of_kernels(const Claim& claim, const Decision& decision) {
-  const Rule &rule = decision.rule, &source = claim.decisions.front().rule;
+// Returns how many configurations the kernels of a criterion may choose from: one number if all have as many.
+std::set<std::size_t> tries_of_kernels(const Claim& claim, const Criterion& criterion) {
+  const Rule &rule = criterion.rule, &source = claim.criteria.front().rule;
   Tries tried;
-  for (const auto side :
-       {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before})
+  for (const auto side : {&Rule::numerator, &Rule::denominator, &Rule::numerator_before_change,
+                          &Rule::denominator_before_change})
     add_tries(tried, rule.*side, &rule == &source ? nullptr : &(source.*side));
   std::set<std::size_t> numbers;
   for (const auto& [kernel, tries] : tried) numbers.insert(tries);
@@ -1190,13 +1191,13 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   // copy.
   const std::set<std::string> fixed = {"000-b", "000-c", "000-c-loops", "000-e-pairs", "002-b"};
   for (const auto& claim : load_claims("")) {
-    for (const auto& decision : claim.decisions) {
+    for (const auto& criterion : claim.criteria) {
       SCOPED_TRACE(claim.id);
-      std::set<std::size_t> numbers = tries_of_kernels(claim, decision);
+      std::set<std::size_t> numbers = tries_of_kernels(claim, criterion);
       const bool chooses = !numbers.empty() && *numbers.rbegin() > 1;
       if (fixed.contains(claim.id) && chooses) numbers.erase(1);
       EXPECT_THAT(numbers, SizeIs(Le(1U)));
-      EXPECT_EQ(decision.launched == Launched::at_best, chooses || claim.ours());
+      EXPECT_EQ(criterion.launches == LaunchChoice::at_best, chooses || claim.ours());
     }
   }
 }
@@ -1204,11 +1205,11 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
 TEST(ShippedClaims, WhatTheSourceLaunchedIsAmongWhatIsTried) {
   int launches = 0;
   for (const auto& claim : load_claims("")) {
-    if (claim.decisions.size() < 2) continue;
-    for (const auto side :
-         {&Rule::numerator, &Rule::denominator, &Rule::numerator_before, &Rule::denominator_before}) {
-      const RowQuery& tried = claim.decisions.back().rule.*side;
-      for (const auto& launch : (claim.decisions.front().rule.*side).alternatives()) {
+    if (claim.criteria.size() < 2) continue;
+    for (const auto side : {&Rule::numerator, &Rule::denominator, &Rule::numerator_before_change,
+                            &Rule::denominator_before_change}) {
+      const RowQuery& tried = claim.criteria.back().rule.*side;
+      for (const auto& launch : (claim.criteria.front().rule.*side).alternatives()) {
         EXPECT_TRUE(std::ranges::any_of(tried.alternatives(), [&](const RowQuery::Axes& axes) {
           return is_launch_of(axes, RowQuery{tried.family, "", launch, {}});
         })) << claim.id;
@@ -1253,9 +1254,9 @@ void expect_axes_of(const Rule& rule, const Family& family) {
 
 TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
   for (const auto& claim : load_claims("")) {
-    for (const auto& decision : claim.decisions) {
+    for (const auto& criterion : claim.criteria) {
       SCOPED_TRACE(claim.id);
-      const Rule& rule = decision.rule;
+      const Rule& rule = criterion.rule;
       if (!rule.numerator.empty())
         EXPECT_TRUE(is_known_quantity(rule.quantity, rule.numerator.family)) << rule.quantity;
       if (!rule.denominator.empty())
@@ -1347,18 +1348,20 @@ const std::string two_claims =
     R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804",
          "published": [{"device": "Loom 0", "value": 1.5}],
          "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1},
-         "fault": "The shed was shut.", "known_incorrect": {"family": "loom", "form": "known_incorrect"}},
+         "published_error": "The shed was shut.", "known_incorrect": {"family": "loom", "form": "known_incorrect"}},
         {"id": "t-2", "statement": "Satin shines", "source": "Jacquard 1804",
          "decided_by": {"number": "ratio", "of": {"family": "loom", "kernel": "satin"}, "below": 1}}])";
 // clang-format on
 
-std::vector<DeviceRulings> all_rulings(const std::vector<Claim>& claims, const std::vector<Record>& records) {
-  std::vector<DeviceRulings> out;
+std::vector<DeviceClaimResults> all_rulings(const std::vector<Claim>& claims,
+                                            const std::vector<Record>& records) {
+  std::vector<DeviceClaimResults> out;
   const ResultsSet results = results_of(records);
   for (const auto& rows : device_rows(results)) {
-    auto& device = out.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
+    auto& device = out.emplace_back(DeviceClaimResults{rows.results->name, rows.name(), {}});
     for (const auto& claim : claims) {
-      for (auto& ruling : rulings_of(claim, rows, {loom()})) device.rulings.push_back(ruling);
+      for (auto& claim_result : claim_results_of(claim, rows, {loom()}))
+        device.claim_results.push_back(claim_result);
     }
   }
   return out;
@@ -1383,17 +1386,17 @@ TEST(ClaimsOutput, OneDevice) {
 2 published claims as published: 1 holds, 1 not measured
 
 statement        as published  at its best  claim  asked      at             published
-──────────────────────────────────────────────────────────────────────────────────────────────
-Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, void
+───────────────────────────────────────────────────────────────────────────────────────────────────
+Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, discarded
 Satin shines     not measured               t-2    < 1x ±3 %
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
 as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
-A row of one run or two stands with what runs usually differ by, on a processor a quarter:
-clweave run --claims --runs 5 measures that.
+Rows of one or two runs are given the usual spread between runs, on CPUs 25 %; to measure it:
+clweave run --claims --runs 5
 
-published evidence that is void
+published evidence that is discarded
   t-1  The shed was shut.
     Loom 1: 1 of 1 rows wrong: 2 of 64 elements correct
     repeat it: clweave run --no-peak --claim t-1 --where form=known_incorrect
@@ -1424,14 +1427,14 @@ B  Loom 2, Invented, driver 1.2
 
 | statement | A as published | A at its best | B as published | B at its best | claim | published |
 | --- | --- | --- | --- | --- | --- | --- |
-| Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, void |
+| Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, discarded |
 | Satin shines | not measured |  | not measured |  | t-2 |  |
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
 as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
-A row of one run or two stands with what runs usually differ by, on a processor a quarter:
-clweave run --claims --runs 5 measures that.  
+Rows of one or two runs are given the usual spread between runs, on CPUs 25 %; to measure it:
+clweave run --claims --runs 5  
 )"));
 }
 
@@ -1441,7 +1444,7 @@ TEST(ClaimsOutput, Csv) {
   EXPECT_EQ(
       shown(report_of(all_rulings(claims, records), false), "csv"),
       R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,known_incorrect,check,statement,source,command,cases
-"Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,no,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
+"Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,no,1,1.5x Loom 0,discarded: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
 "Loom 1, Invented, driver 1.2",t-2,as published,not measured,,,,x,< 1x ±3 %,rows are missing,no,,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
 )");
 }
@@ -1465,7 +1468,7 @@ TEST(ClaimsOutput, JsonHasWhatTheCsvHas) {
   EXPECT_THAT(
       json,
       AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("cached": false)"), HasSubstr(R"("value": 2.0)"),
-            HasSubstr(R"("evidence": "void: The shed was shut.")"), HasSubstr(R"("cases": [)")));
+            HasSubstr(R"("evidence": "discarded: The shed was shut.")"), HasSubstr(R"("cases": [)")));
 }
 
 }  // namespace

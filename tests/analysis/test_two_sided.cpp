@@ -123,9 +123,9 @@ std::string quantity_of(const Rule& rule, const std::string& quantity) {
 void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen, std::vector<Record>& out) {
   const auto& families = all_families();
   for (const auto& [rows, quantity] :
-       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before, rule.quantity},
+       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before_change, rule.quantity},
         std::pair{&rule.denominator, rule.denominator_quantity},
-        std::pair{&rule.denominator_before, rule.denominator_quantity}}) {
+        std::pair{&rule.denominator_before_change, rule.denominator_quantity}}) {
     if (rows->empty()) continue;
     const Family& family = *std::ranges::find(families, rows->family, &Family::name);
     for (const auto& at : cases_for(*rows, family)) {
@@ -135,13 +135,13 @@ void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen,
   }
 }
 
-std::vector<Record> rows_for(const Decision& decision, const json& values) {
+std::vector<Record> rows_for(const Criterion& criterion, const json& values) {
   std::vector<Record> out;
   std::set<std::string> seen;
-  add_rows(decision.rule, values, seen, out);
-  for (const auto& precondition : decision.preconditions) add_rows(precondition, values, seen, out);
+  add_rows(criterion.rule, values, seen, out);
+  for (const auto& precondition : criterion.preconditions) add_rows(precondition, values, seen, out);
   const std::size_t first_run = out.size();
-  for (std::size_t run = 2; run <= decision.rule.min_runs; ++run) {
+  for (std::size_t run = 2; run <= criterion.rule.min_runs; ++run) {
     for (std::size_t i = 0; i < first_run; ++i) {
       out.push_back(out[i]);
       out.back().run = static_cast<int>(run);
@@ -160,16 +160,16 @@ std::int64_t largest_in(const Values& values) {
 
 // Launches and sizes that neither the rule nor what it takes for granted lists, each a hundred times as fast
 // as any that they do.
-std::vector<Record> further_rows(const Decision& decision) {
-  const Rule& rule = decision.rule;
-  std::vector<Rule> listing = decision.preconditions;
+std::vector<Record> further_rows(const Criterion& criterion) {
+  const Rule& rule = criterion.rule;
+  std::vector<Rule> listing = criterion.preconditions;
   listing.push_back(rule);
   std::vector<Record> out;
   const auto& families = all_families();
   for (const auto& [rows, quantity] :
-       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before, rule.quantity},
+       {std::pair{&rule.numerator, rule.quantity}, std::pair{&rule.numerator_before_change, rule.quantity},
         std::pair{&rule.denominator, rule.denominator_quantity},
-        std::pair{&rule.denominator_before, rule.denominator_quantity}}) {
+        std::pair{&rule.denominator_before_change, rule.denominator_quantity}}) {
     if (rows->empty()) continue;
     const Family& family = *std::ranges::find(families, rows->family, &Family::name);
     for (const auto& axis : family.axes) {
@@ -177,8 +177,8 @@ std::vector<Record> further_rows(const Decision& decision) {
       if (most == 0) continue;
       std::int64_t beyond = 0;  // listed on no side
       for (const auto& each : listing) {
-        for (const RowQuery* side :
-             {&each.numerator, &each.numerator_before, &each.denominator, &each.denominator_before})
+        for (const RowQuery* side : {&each.numerator, &each.numerator_before_change, &each.denominator,
+                                     &each.denominator_before_change})
           beyond = std::max(beyond, 2 * largest_in(side->values(axis.name)) + 2);
       }
       for (const auto& at : cases_for(*rows, family)) {
@@ -202,33 +202,34 @@ ResultsSet results_with(std::vector<Record> records) {
   return results_of(records, all_families());
 }
 
-Ruling ruling_of(const Claim& claim, const Decision& decision, const ResultsSet& results) {
+ClaimResult ruling_of(const Claim& claim, const Criterion& criterion, const ResultsSet& results) {
   Claim one = claim;
-  one.decisions = {decision};
+  one.criteria = {criterion};
   const auto rows = device_rows(results);
-  Ruling out = rulings_of(one, rows.at(0), all_families()).at(0);
+  ClaimResult out = claim_results_of(one, rows.at(0), all_families()).at(0);
   out.claim = nullptr;
-  out.decision = nullptr;
+  out.criterion = nullptr;
   return out;
 }
 
-std::string told(const Ruling& ruling) {
+std::string told(const ClaimResult& claim_result) {
   constexpr std::array words = {"holds",     "fails",        "within noise", "not measured",
                                 "undecided", "not testable", "no evidence"};
-  return fmt::format("{} {} {}", words.at(static_cast<std::size_t>(ruling.verdict)),
-                     ruling.estimate ? fmt::format("{:.4g}", ruling.estimate->value) : "", ruling.note);
+  return fmt::format("{} {} {}", words.at(static_cast<std::size_t>(claim_result.verdict)),
+                     claim_result.estimate ? fmt::format("{:.4g}", claim_result.estimate->value) : "",
+                     claim_result.note);
 }
 
 // Verdicts that contradict, or say something else.
-Decision turned_round(Decision decision) {
-  Rule& rule = decision.rule;
+Criterion turned_round(Criterion criterion) {
+  Rule& rule = criterion.rule;
   if (rule.direction == Rule::Direction::equal) {
     rule.bound *= 4;
   } else {
     rule.direction =
         rule.direction == Rule::Direction::above ? Rule::Direction::below : Rule::Direction::above;
   }
-  return decision;
+  return criterion;
 }
 
 // Returns whether the number of a rule takes any value: others count, stand on a few places, or are judged by
@@ -255,45 +256,45 @@ double beyond(const Estimate& estimate, const Rule& rule, bool holds) {
 
 class TwoSided : public testing::Test {
  protected:
-  // The rows of which the sentence is just true, or just false, and what the decision says of them.
+  // The rows of which the sentence is just true, or just false, and what the criterion says of them.
   struct Rows {
     std::vector<Record> records;
     ResultsSet results;
-    Ruling ruling;
+    ClaimResult claim_result;
   };
-  struct DecisionWithRows {
+  struct CriterionWithRows {
     std::string name;
     Claim claim;
-    Decision decision;
+    Criterion criterion;
     Rows when_true, when_false;
   };
 
-  static Rows rows_with_ruling(const Claim& claim, const Decision& decision, const json& values) {
-    auto records = rows_for(decision, values);
+  static Rows rows_with_ruling(const Claim& claim, const Criterion& criterion, const json& values) {
+    auto records = rows_for(criterion, values);
     auto results = results_with(records);
-    auto ruling = ruling_of(claim, decision, results);
-    return {std::move(records), std::move(results), std::move(ruling)};
+    auto claim_result = ruling_of(claim, criterion, results);
+    return {std::move(records), std::move(results), std::move(claim_result)};
   }
 
-  // Every decision of every shipped claim, evaluated once for all tests.
-  static const std::vector<DecisionWithRows>& all() {
-    static const std::vector<DecisionWithRows> out = [] {
+  // Every criterion of every shipped claim, evaluated once for all tests.
+  static const std::vector<CriterionWithRows>& all() {
+    static const std::vector<CriterionWithRows> out = [] {
       std::ifstream in(CLWEAVE_SOURCE_DIR "/tests/analysis/claims_two_sided.json");
       const json both = json::parse(in);
-      std::vector<DecisionWithRows> all;
+      std::vector<CriterionWithRows> all;
       std::size_t decided = 0;
       for (const auto& claim : load_claims("")) {
-        if (claim.decisions.empty()) continue;
+        if (claim.criteria.empty()) continue;
         ++decided;
         EXPECT_TRUE(both.contains(claim.id)) << claim.id << " has no invented rows in claims_two_sided.json";
         if (!both.contains(claim.id)) continue;
-        for (const auto& decision : claim.decisions) {
+        for (const auto& criterion : claim.criteria) {
           const char* setting =
-              decision.launched == Launched::as_published ? " as published" : " at its best";
+              criterion.launches == LaunchChoice::as_published ? " as published" : " at its best";
           const json& values = both.at(claim.id);
-          all.push_back({claim.id + setting, claim, decision,
-                         rows_with_ruling(claim, decision, values.at("true")),
-                         rows_with_ruling(claim, decision, values.at("false"))});
+          all.push_back({claim.id + setting, claim, criterion,
+                         rows_with_ruling(claim, criterion, values.at("true")),
+                         rows_with_ruling(claim, criterion, values.at("false"))});
         }
       }
       EXPECT_EQ(decided, both.size()) << "rows of a claim that is not there";
@@ -304,16 +305,16 @@ class TwoSided : public testing::Test {
 };
 
 TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
-  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
+  for (const auto& [name, claim, criterion, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
-    const Ruling &of_true = when_true.ruling, &of_false = when_false.ruling;
+    const ClaimResult &of_true = when_true.claim_result, &of_false = when_false.claim_result;
     EXPECT_EQ(of_true.verdict, Verdict::holds) << told(of_true);
     EXPECT_EQ(of_false.verdict, Verdict::fails) << told(of_false);
-    if (is_continuous(decision.rule) && of_true.estimate && of_false.estimate) {
-      EXPECT_LT(beyond(*of_true.estimate, decision.rule, true), 1.005) << told(of_true);
-      EXPECT_LT(beyond(*of_false.estimate, decision.rule, false), 1.005) << told(of_false);
+    if (is_continuous(criterion.rule) && of_true.estimate && of_false.estimate) {
+      EXPECT_LT(beyond(*of_true.estimate, criterion.rule, true), 1.005) << told(of_true);
+      EXPECT_LT(beyond(*of_false.estimate, criterion.rule, false), 1.005) << told(of_false);
     }
-    const Decision other = turned_round(decision);
+    const Criterion other = turned_round(criterion);
     EXPECT_FALSE(ruling_of(claim, other, when_true.results).verdict == Verdict::holds &&
                  ruling_of(claim, other, when_false.results).verdict == Verdict::fails)
         << "turned round it says the same";
@@ -322,25 +323,25 @@ TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
 
 TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
   struct Estimates {
-    const DecisionWithRows* of;
+    const CriterionWithRows* of;
     Estimate when_true, when_false;
   };
   std::vector<Estimates> estimates;
   for (const auto& each : all()) {
-    if (!is_continuous(each.decision.rule)) continue;
-    const Ruling &of_true = each.when_true.ruling, &of_false = each.when_false.ruling;
+    if (!is_continuous(each.criterion.rule)) continue;
+    const ClaimResult &of_true = each.when_true.claim_result, &of_false = each.when_false.claim_result;
     ASSERT_TRUE(of_true.estimate && of_false.estimate) << each.name;
     estimates.push_back({&each, *of_true.estimate, *of_false.estimate});
   }
   const auto says_the_same = [](const Estimates& one, double bound) {
-    Rule rule = one.of->decision.rule;
+    Rule rule = one.of->criterion.rule;
     rule.bound = bound;
     return verdict_of(one.when_true, rule) == Verdict::holds &&
            verdict_of(one.when_false, rule) == Verdict::fails;
   };
   for (const auto& one : estimates) {
     for (const auto& other : estimates) {
-      const Rule &rule = one.of->decision.rule, &others = other.of->decision.rule;
+      const Rule &rule = one.of->criterion.rule, &others = other.of->criterion.rule;
       if (rule.direction != others.direction || std::abs(rule.bound - others.bound) < 0.002 * rule.bound)
         continue;
       EXPECT_FALSE(says_the_same(one, others.bound) && says_the_same(other, rule.bound))
@@ -350,13 +351,14 @@ TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
 }
 
 TEST_F(TwoSided, RowsThatARuleDoesNotListChangeNothing) {
-  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
+  for (const auto& [name, claim, criterion, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
-    const auto further = further_rows(decision);
+    const auto further = further_rows(criterion);
     for (const Rows* side : {&when_true, &when_false}) {
       auto records = side->records;
       records.insert(records.end(), further.begin(), further.end());
-      const Ruling &before = side->ruling, after = ruling_of(claim, decision, results_with(records));
+      const ClaimResult &before = side->claim_result,
+                        after = ruling_of(claim, criterion, results_with(records));
       EXPECT_EQ(told(after), told(before));
       EXPECT_EQ(after.cases, before.cases);
     }
@@ -364,13 +366,13 @@ TEST_F(TwoSided, RowsThatARuleDoesNotListChangeNothing) {
 }
 
 TEST_F(TwoSided, ALaunchThatIsMissingLeavesItUndecided) {
-  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
+  for (const auto& [name, claim, criterion, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
     auto records = when_true.records;
     if (records.size() == 1) continue;
     const std::string gone = records[records.size() / 2].case_id;
     std::erase_if(records, [&](const Record& record) { return record.case_id == gone; });
-    EXPECT_EQ(ruling_of(claim, decision, results_with(records)).verdict, Verdict::not_measured);
+    EXPECT_EQ(ruling_of(claim, criterion, results_with(records)).verdict, Verdict::not_measured);
   }
 }
 

@@ -48,7 +48,7 @@ class Profile : public Runner {
     opening = false;
   }
   std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
-    EXPECT_TRUE(rule.together);
+    EXPECT_TRUE(rule.parallel);
     return does_(on_, job, ready_);
   }
 

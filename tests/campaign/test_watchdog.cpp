@@ -16,7 +16,7 @@ TEST(Watchdog, EndsWithSilence) {
   EXPECT_FALSE(watchdog.expired());
   watchdog.pass(0.1);
   EXPECT_TRUE(watchdog.expired());
-  EXPECT_EQ(watchdog.stage(), "sample");
+  EXPECT_EQ(watchdog.phase(), "sample");
 }
 
 TEST(Watchdog, ACaseThatIsAliveMayTakeAsLongAsItWasAskedTo) {

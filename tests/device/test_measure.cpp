@@ -119,7 +119,7 @@ TEST(Measure, LeavesLongExecutionsSingle) {
 
 TEST(Measure, MakesABatchLastManyLaunchesAndTicks) {
   Scene launches{.time_s = constant(1e-4)};
-  launches.rule.launch_s = 2e-4;
+  launches.rule.launch_overhead_s = 2e-4;
   launches.measured();
   EXPECT_GE(launches.last_batch() * 1e-4, 20 * 2e-4);
   Scene ticks{.time_s = constant(1e-4)};

@@ -143,11 +143,11 @@ TEST(Check, FindsWhatBreaksARule) {
       {of_plan([](Plan& p) { p.buffers[0].place = BufferPlace::pageable; }), "or the host's"},
       {of_plan([](Plan& p) { p.buffers[0].misaligned = 1; }), "buffer 0 of the device is misaligned"},
       {of_plan([&](Plan& p) { launch(p).queue = 1; }), "given to queue 1 of 1"},
-      {of_plan([&](Plan& p) { launch(p).args.emplace_back(CacheBuster{}); }), "a program that is not built"},
+      {of_plan([&](Plan& p) { launch(p).args.emplace_back(BuildNumber{}); }), "a program that is not built"},
       {of_plan([](Plan& p) { p.steps.insert(p.steps.begin(), Build{Build::From::binary}); }),
        "nothing tells the program of a build from another"},
       {of_plan([&](Plan& p) {
-         launch(p).args.emplace_back(CacheBuster{});
+         launch(p).args.emplace_back(BuildNumber{});
          p.steps.insert(p.steps.begin(), Build{Build::From::binary});
        }),
        "a build is timed back to back or by the device"},

@@ -47,9 +47,9 @@ bool needs_baselines(const Rule& rule, const std::string& api) {
 
 std::vector<std::vector<const RowQuery*>> Claim::queries(bool cuda) const {
   std::vector<std::vector<const RowQuery*>> out;
-  for (const auto& decision : decisions) {
-    std::vector<const Rule*> rules = {&decision.rule};
-    for (const auto& rule : decision.preconditions) rules.push_back(&rule);
+  for (const auto& criterion : criteria) {
+    std::vector<const Rule*> rules = {&criterion.rule};
+    for (const auto& rule : criterion.preconditions) rules.push_back(&rule);
     for (const auto* rule : rules) {
       if (!cuda && needs_baselines(*rule, "cuda")) continue;
       auto& sides = out.emplace_back();

@@ -55,7 +55,8 @@ struct Bound {
 struct Rule : Bound {
   enum class Kind {
     ratio,   // best of the numerator's rows over best of the denominator's; without a denominator the best
-    gain,    // ratio of ratios: numerator over numerator_before, over denominator over denominator_before
+    gain,    // ratio of ratios: numerator over numerator_before_change, over denominator over
+             // denominator_before_change
     spread,  // largest over smallest of the bests at each combination of the varied axes
     most,    // largest of the bests at each combination of the varied axes
     trend,   // change from the first to the last value of the varied axes; no step may go against it
@@ -69,7 +70,8 @@ struct Rule : Bound {
 
   Kind kind = Kind::ratio;
   RowQuery numerator, denominator;  // rows that are compared, such as the new kernel's and the old one's
-  RowQuery numerator_before, denominator_before;  // of a gain: the rows that each side improves on
+  RowQuery numerator_before_change,
+      denominator_before_change;  // of a gain: the rows that each side improves on
   // time, gb_per_s, gflop_per_s, gitems_per_s, fraction_of_peak; value: what the check of a case measured; or
   // a derived column of the family, such as auxiliary_bytes of scan.
   std::string quantity = "time", denominator_quantity = "time";
@@ -93,8 +95,8 @@ constexpr auto enum_names(Rule::Kind) {
 inline constexpr std::array<std::pair<const char*, RowQuery Rule::*>, 4> rule_sides = {
     {{"of", &Rule::numerator},
      {"to", &Rule::denominator},
-     {"of_before", &Rule::numerator_before},
-     {"to_before", &Rule::denominator_before}}};
+     {"of_before", &Rule::numerator_before_change},
+     {"to_before", &Rule::denominator_before_change}}};
 
 // Returns whether a side asks for rows of a native baseline, of any API unless one is named.
 bool needs_baselines(const Rule&, const std::string& api = {});
@@ -105,16 +107,17 @@ struct PublishedValue {
   std::string note;  // may be empty
 };
 
-// Launch configurations that decide.
-enum class Launched {
+// The launch configurations that a criterion compares.
+enum class LaunchChoice {
   as_published,  // as in the source, or the claim leaves nothing to choose
   at_best  // the fastest of equally many for each side beside those of the source, or a claim of this project
 };
 
-constexpr auto enum_names(Launched) { return std::array{"as published", "at its best"}; }
+constexpr auto enum_names(LaunchChoice) { return std::array{"as published", "at its best"}; }
 
-struct Decision {
-  Launched launched;
+// Decides a claim: a rule, for one choice of launch configurations.
+struct Criterion {
+  LaunchChoice launches;
   Rule rule;
   std::vector<Rule> preconditions = {};  // at most one: a rule that must hold for the claim to say anything
 };
@@ -122,16 +125,16 @@ struct Decision {
 struct Claim {
   std::string id, statement, source;
   std::vector<PublishedValue> published;
-  std::vector<Decision> decisions;  // none, or one per launch configuration, as published first
+  std::vector<Criterion> criteria;  // none, or one per launch configuration, as published first
   std::string untestable;           // why there is none
   std::string precondition;         // id of an earlier claim in the file that must hold
-  std::string fault;                // why the published evidence is void
-  RowQuery known_incorrect;         // rows that show the fault
+  std::string published_error;      // what is wrong with the published program; its numbers are discarded
+  RowQuery known_incorrect;         // rows that show the published error
   std::string check;                // a command that shows it, where no row does
 
   bool ours() const { return source == "clweave"; }  // a claim of this project, not of the literature
-  // Returns the queries of each rule and of the fault, those of one rule together, as they are to be measured
-  // at equal sizes. Without `cuda`, rules that ask for rows of CUDA are left out.
+  // Returns the queries of each rule and of known_incorrect, those of one rule together, as they are to be
+  // measured at equal sizes. Without `cuda`, rules that ask for rows of CUDA are left out.
   std::vector<std::vector<const RowQuery*>> queries(bool cuda = true) const;
 };
 

@@ -18,7 +18,7 @@ using Queries = std::vector<const RowQuery*>;
 
 // Returns every combination of the sizes and types that the queries list, the preferred one first: types in
 // their order, then sizes from the largest.
-std::vector<Choice> choices_of(const Queries& queries) {
+std::vector<ChosenValues> choices_of(const Queries& queries) {
   using How = RowQuery::AxisQuery::How;
   std::map<std::string, Values> preferred, sized;
   for (const auto* query : queries) {
@@ -31,10 +31,10 @@ std::vector<Choice> choices_of(const Queries& queries) {
     std::ranges::sort(values);
     std::ranges::reverse(values);
   }
-  std::vector<Choice> out(1);
+  std::vector<ChosenValues> out(1);
   for (const auto* axes : {&preferred, &sized}) {
     for (const auto& [axis, values] : *axes) {
-      std::vector<Choice> wider;
+      std::vector<ChosenValues> wider;
       for (const auto& choice : out) {
         for (const auto& value : values) {
           wider.push_back(choice);
@@ -48,7 +48,7 @@ std::vector<Choice> choices_of(const Queries& queries) {
 }
 
 // Returns the seconds that the longest case of a query takes the device; std::nullopt if it can do none.
-std::optional<double> longest_of(const RowQuery& query, const Choice& choice,
+std::optional<double> longest_of(const RowQuery& query, const ChosenValues& choice,
                                  const std::vector<Family>& families, const DeviceInfo& device) {
   std::optional<double> longest;
   const Family& family = *family_named(families, query.family);
@@ -64,8 +64,8 @@ std::optional<double> longest_of(const RowQuery& query, const Choice& choice,
 
 // Chooses the largest sizes at which the device can do a case of each query and none takes long. If there are
 // none, returns the smallest, or std::nullopt if a case takes longer than `longest_s` there.
-std::optional<Choice> choice_for(const Queries& queries, const std::vector<Family>& families,
-                                 const DeviceInfo& device, double longest_s) {
+std::optional<ChosenValues> choice_for(const Queries& queries, const std::vector<Family>& families,
+                                       const DeviceInfo& device, double longest_s) {
   constexpr double long_s = 0.3;
   auto choices = choices_of(queries);
   for (auto& choice : choices) {

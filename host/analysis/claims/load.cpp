@@ -122,7 +122,7 @@ void check_competitors(const Rule& rule) {
       std::ranges::sort(values);
       return values;
     };
-    if (sorted(rule.denominator) != sorted(rule.denominator_before))
+    if (sorted(rule.denominator) != sorted(rule.denominator_before_change))
       fail(fmt::format("each {}: to and to_before have different ones, and a gain needs the same", axis));
   }
 }
@@ -148,7 +148,7 @@ void read_sides(const json& object, Rule& out) {
   for (const auto& [name, side] : rule_sides) out.*side = query_from(object, name);
   if (out.numerator.empty()) fail("decided_by needs 'of': the rows that decide");
   for (const auto& [name, side] : rule_sides) {
-    const bool before = side == &Rule::numerator_before || side == &Rule::denominator_before;
+    const bool before = side == &Rule::numerator_before_change || side == &Rule::denominator_before_change;
     const bool needed = out.kind == Rule::Kind::gain && side != &Rule::numerator;
     if (needed ? (out.*side).empty() : before && !(out.*side).empty())
       fail(fmt::format("{} is what a gain needs, and it alone", name));
@@ -251,7 +251,7 @@ RowQuery with_launches_of(const RowQuery& best, const RowQuery& published) {
 // Reads decided_by and, if as_published is there, the same with the launch of the source in place of those
 // that are tried (a JSON merge patch, RFC 7386: null removes an axis). A claim of this project was never
 // published, so that it is always at its best.
-std::vector<Decision> decisions_from(const json& object, bool ours) {
+std::vector<Criterion> decisions_from(const json& object, bool ours) {
   if (!object.contains("decided_by")) {
     if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
     return {};
@@ -259,7 +259,7 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
   Rule best = rule_from(object.at("decided_by"));
   const bool tried = tries(best);
   if (!object.contains("as_published"))
-    return {{tried || ours ? Launched::at_best : Launched::as_published, best}};
+    return {{tried || ours ? LaunchChoice::at_best : LaunchChoice::as_published, best}};
   json changed = object.at("decided_by");
   changed.merge_patch(object.at("as_published"));
   const Rule published = rule_from(changed);
@@ -268,13 +268,13 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
   for (const auto& [name, side] : rule_sides) {
     if (!(best.*side).empty()) best.*side = with_launches_of(best.*side, published.*side);
   }
-  return {{Launched::as_published, published}, {Launched::at_best, best}};
+  return {{LaunchChoice::as_published, published}, {LaunchChoice::at_best, best}};
 }
 
 Claim claim_from(const json& object) {
   check_keys(object,
              {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
-              "fault", "known_incorrect", "check"},
+              "published_error", "known_incorrect", "check"},
              "a claim");
   Claim out;
   out.id = text_at(object, "id");
@@ -285,16 +285,17 @@ Claim claim_from(const json& object) {
     check_keys(entry, {"device", "value", "note"}, "published");
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
   }
-  out.decisions = decisions_from(object, out.ours());
+  out.criteria = decisions_from(object, out.ours());
   out.precondition = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
-  out.fault = text_at(object, "fault");
+  out.published_error = text_at(object, "published_error");
   out.known_incorrect = query_from(object, "known_incorrect");
   out.check = text_at(object, "check");
-  if (!out.decisions.empty() ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
-    fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
-  if (out.fault.empty() != (out.known_incorrect.empty() && out.check.empty()))
-    fail("a fault comes with a known_incorrect case or a check that shows it");
+  if (!out.criteria.empty() ? !out.untestable.empty() : out.untestable.empty() == out.published_error.empty())
+    fail(
+        "needs decided_by, or a reason why it is untestable, or the published_error that leaves no evidence");
+  if (out.published_error.empty() != (out.known_incorrect.empty() && out.check.empty()))
+    fail("a published_error comes with a known_incorrect case or a check that shows it");
   return out;
 }
 
@@ -303,11 +304,11 @@ Claim claim_from(const json& object) {
 void find_precondition(Claim& claim, const std::vector<Claim>& before) {
   if (claim.precondition.empty()) return;
   const auto other = std::ranges::find(before, claim.precondition, &Claim::id);
-  if (other == before.end() || other->decisions.empty())
+  if (other == before.end() || other->criteria.empty())
     fail("given names a claim before it that rows decide, not " + claim.precondition);
-  for (auto& decision : claim.decisions) {
-    const auto like = std::ranges::find(other->decisions, decision.launched, &Decision::launched);
-    decision.preconditions = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
+  for (auto& criterion : claim.criteria) {
+    const auto like = std::ranges::find(other->criteria, criterion.launches, &Criterion::launches);
+    criterion.preconditions = {like != other->criteria.end() ? like->rule : other->criteria.front().rule};
   }
 }
 

@@ -22,19 +22,20 @@ std::string painted(Verdict verdict) {
 }
 
 std::string unit_of(const Claim& claim) {
-  return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
+  return claim.criteria.empty() ? "" : claim.criteria.front().rule.unit;
 }
 
 // Writes a verdict with its estimate. Several devices differ in the sizes chosen for them, so that these
 // stand beside the estimates; where a maximum lies is always part of it.
-std::string found_text(const Ruling& ruling, bool with_configuration) {
-  std::string text = painted(ruling.verdict);
-  if (ruling.estimate)
-    text += fmt::format(" {}", number_text(ruling.estimate->value, ruling.decision->rule.unit));
-  if (ruling.cached) text += " cached";
-  const bool is_maximum = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
-  if ((with_configuration || is_maximum) && !ruling.configuration.empty())
-    text += " at " + ruling.configuration;
+std::string found_text(const ClaimResult& claim_result, bool with_configuration) {
+  std::string text = painted(claim_result.verdict);
+  if (claim_result.estimate)
+    text += fmt::format(" {}", number_text(claim_result.estimate->value, claim_result.criterion->rule.unit));
+  if (claim_result.cached) text += " cached";
+  const bool is_maximum =
+      claim_result.criterion != nullptr && claim_result.criterion->rule.kind == Rule::Kind::most;
+  if ((with_configuration || is_maximum) && !claim_result.chosen.empty())
+    text += " at " + claim_result.chosen;
   return text;
 }
 
@@ -67,40 +68,41 @@ std::vector<std::string> published_texts(const Claim& claim) {
 
 std::string evidence_text(const Claim& claim) {
   auto parts = published_texts(claim);
-  if (!claim.fault.empty()) parts.emplace_back("void");
+  if (!claim.published_error.empty()) parts.emplace_back("discarded");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 namespace {
 
-// Groups the rulings of a device by claim.
-std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
-  std::vector<std::vector<const Ruling*>> out;
-  for (const auto& ruling : device.rulings) {
-    if (out.empty() || out.back().front()->claim != ruling.claim) out.emplace_back();
-    out.back().push_back(&ruling);
+// Groups the claim_results of a device by claim.
+std::vector<std::vector<const ClaimResult*>> by_claim(const DeviceClaimResults& device) {
+  std::vector<std::vector<const ClaimResult*>> out;
+  for (const auto& claim_result : device.claim_results) {
+    if (out.empty() || out.back().front()->claim != claim_result.claim) out.emplace_back();
+    out.back().push_back(&claim_result);
   }
   return out;
 }
 
-// Returns null if the claim has no such decision.
-const Ruling* decided(const std::vector<const Ruling*>& rulings, Launched launched) {
-  for (const auto* ruling : rulings) {
-    if (ruling->decision != nullptr && ruling->decision->launched == launched) return ruling;
+// Returns null if the claim has no such criterion.
+const ClaimResult* decided(const std::vector<const ClaimResult*>& claim_results, LaunchChoice launches) {
+  for (const auto* claim_result : claim_results) {
+    if (claim_result->criterion != nullptr && claim_result->criterion->launches == launches)
+      return claim_result;
   }
   return nullptr;
 }
 
-constexpr std::array launches = {Launched::as_published, Launched::at_best};
+constexpr std::array launch_choices = {LaunchChoice::as_published, LaunchChoice::at_best};
 
 // Builds the table of all claims: the statement and its verdicts come first, and what decides them gives way
 // on a narrow screen.
-Table table_of(const std::vector<DeviceRulings>& devices) {
+Table table_of(const std::vector<DeviceClaimResults>& devices) {
   const bool one = devices.size() == 1;
   std::vector<Table::Column> heads = {{"statement", Align::left, Overflow::wrap}};
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    for (const auto launched : launches)
-      heads.push_back({one ? text_of(launched) : letter_of(d) + " " + text_of(launched)});
+    for (const auto choice : launch_choices)
+      heads.push_back({one ? text_of(choice) : letter_of(d) + " " + text_of(choice)});
   }
   heads.push_back({"claim", Align::left, Overflow::keep, 4});
   if (one)
@@ -108,24 +110,25 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
                  {{"asked", Align::left, Overflow::keep, 3}, {"at", Align::left, Overflow::cut, 1}});
   heads.push_back({"published", Align::left, Overflow::cut, 2});
   Table table(heads);
-  std::vector<std::vector<std::vector<const Ruling*>>> all;
+  std::vector<std::vector<std::vector<const ClaimResult*>>> all;
   for (const auto& device : devices) all.push_back(by_claim(device));
   for (std::size_t c = 0; c < all.front().size(); ++c) {
-    const Ruling& first = *all.front()[c].front();
+    const ClaimResult& first = *all.front()[c].front();
     const Claim& claim = *first.claim;
     std::vector<std::string> cells = {claim.statement};
     for (const auto& device : all) {
-      for (const auto launched : launches) {
-        const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], launched);
-        cells.push_back(ruling != nullptr ? found_text(*ruling, !one) : "");
+      for (const auto choice : launch_choices) {
+        const ClaimResult* claim_result =
+            claim.criteria.empty() ? device[c].front() : decided(device[c], choice);
+        cells.push_back(claim_result != nullptr ? found_text(*claim_result, !one) : "");
       }
     }
     cells.push_back(claim.id);
     if (one) {
-      cells.push_back(first.decision != nullptr ? asked_text(first.decision->rule) : "");
+      cells.push_back(first.criterion != nullptr ? asked_text(first.criterion->rule) : "");
       std::vector<std::string> notes;
-      for (const auto* ruling : all.front()[c]) {
-        if (ruling->estimate && !ruling->note.empty()) notes.push_back(ruling->note);
+      for (const auto* claim_result : all.front()[c]) {
+        if (claim_result->estimate && !claim_result->note.empty()) notes.push_back(claim_result->note);
       }
       cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
     }
@@ -137,16 +140,16 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
 
 // Counts verdicts: "71 published claims as published: 20 holds, 8 fails", the same at their best, and those
 // of this project.
-std::vector<std::string> tallies(const DeviceRulings& device) {
+std::vector<std::string> tallies(const DeviceClaimResults& device) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& what, const auto& belongs) {
     std::map<Verdict, int> counts;
     int all = 0, cached = 0;
-    for (const auto& ruling : device.rulings) {
-      if (!belongs(ruling)) continue;
-      ++counts[ruling.verdict];
+    for (const auto& claim_result : device.claim_results) {
+      if (!belongs(claim_result)) continue;
+      ++counts[claim_result.verdict];
       ++all;
-      cached += ruling.cached && ruling.estimate ? 1 : 0;
+      cached += claim_result.cached && claim_result.estimate ? 1 : 0;
     }
     std::vector<std::string> parts;
     for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
@@ -156,39 +159,41 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
     if (cached > 0) parts.push_back(fmt::format("{} of these on rows that fit a cache", cached));
     if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
   };
-  for (const auto launched : launches) {
-    add(fmt::format("published claims {}", text_of(launched)), [&](const Ruling& r) {
-      return !r.claim->ours() && r.decision != nullptr && r.decision->launched == launched;
+  for (const auto choice : launch_choices) {
+    add(fmt::format("published claims {}", text_of(choice)), [&](const ClaimResult& r) {
+      return !r.claim->ours() && r.criterion != nullptr && r.criterion->launches == choice;
     });
   }
   add("published claims without a test",
-      [](const Ruling& r) { return !r.claim->ours() && r.decision == nullptr; });
-  add("claims of clweave", [](const Ruling& r) { return r.claim->ours(); });
+      [](const ClaimResult& r) { return !r.claim->ours() && r.criterion == nullptr; });
+  add("claims of clweave", [](const ClaimResult& r) { return r.claim->ours(); });
   return out;
 }
 
-// Adds the published evidence that is void: each fault once, with the claims that rest on it.
-void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
+// Adds the published evidence that is discarded: each error once, with the claims that rest on it.
+void add_published_errors(const std::vector<DeviceClaimResults>& devices, Report& out) {
   std::vector<std::string> told;
-  const auto& rulings = devices.front().rulings;
-  for (std::size_t c = 0; c < rulings.size(); ++c) {
-    const Claim& claim = *rulings[c].claim;
-    if (claim.fault.empty() || std::ranges::find(told, claim.fault) != told.end()) continue;
+  const auto& claim_results = devices.front().claim_results;
+  for (std::size_t c = 0; c < claim_results.size(); ++c) {
+    const Claim& claim = *claim_results[c].claim;
+    if (claim.published_error.empty() || std::ranges::find(told, claim.published_error) != told.end())
+      continue;
     if (told.empty()) {
       out.line();
-      out.line(paint("published evidence that is void", Style::bold));
+      out.line(paint("published evidence that is discarded", Style::bold));
     }
-    told.push_back(claim.fault);
+    told.push_back(claim.published_error);
     std::vector<std::string> ids;
-    for (const auto& other : rulings) {
-      if (other.claim->fault == claim.fault && (ids.empty() || ids.back() != other.claim->id))
+    for (const auto& other : claim_results) {
+      if (other.claim->published_error == claim.published_error &&
+          (ids.empty() || ids.back() != other.claim->id))
         ids.push_back(other.claim->id);
     }
-    out.line(
-        fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
+    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan),
+                         claim.published_error));
     for (const auto& device : devices) {
-      if (!device.rulings[c].known_incorrect.empty())
-        out.line(fmt::format("    {}: {}", device.device, device.rulings[c].known_incorrect));
+      if (!device.claim_results[c].known_incorrect.empty())
+        out.line(fmt::format("    {}: {}", device.device, device.claim_results[c].known_incorrect));
     }
     out.command("    repeat it: " +
                 (claim.check.empty()
@@ -198,22 +203,23 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
 }
 
 // Adds each reason for which there is no verdict once, with its claims and the run that would decide them.
-void add_untested(const DeviceRulings& device, Report& out) {
+void add_untested(const DeviceClaimResults& device, Report& out) {
   struct Reason {
     std::string note, extra_options;
     std::vector<std::string> ids;
   };
   std::vector<Reason> reasons;
-  for (const auto& ruling : device.rulings) {
-    if (ruling.verdict != Verdict::not_measured && ruling.verdict != Verdict::undecided &&
-        ruling.verdict != Verdict::not_testable)
+  for (const auto& claim_result : device.claim_results) {
+    if (claim_result.verdict != Verdict::not_measured && claim_result.verdict != Verdict::undecided &&
+        claim_result.verdict != Verdict::not_testable)
       continue;
     auto reason = std::ranges::find_if(reasons, [&](const Reason& r) {
-      return r.note == ruling.note && r.extra_options == ruling.extra_options;
+      return r.note == claim_result.note && r.extra_options == claim_result.extra_options;
     });
-    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.extra_options, {}});
-    if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
-      reason->ids.push_back(ruling.claim->id);
+    if (reason == reasons.end())
+      reason = reasons.insert(reason, {claim_result.note, claim_result.extra_options, {}});
+    if (reason->ids.empty() || reason->ids.back() != claim_result.claim->id)
+      reason->ids.push_back(claim_result.claim->id);
   }
   // Claims that only wait for a run come last.
   const auto waits = [](const Reason& r) {
@@ -235,12 +241,12 @@ void add_untested(const DeviceRulings& device, Report& out) {
 }
 
 // Adds the cases that verdicts leave out, which the table of several devices has no room for.
-void add_left_out(const DeviceRulings& device, Report& out) {
+void add_left_out(const DeviceClaimResults& device, Report& out) {
   std::map<std::string, std::vector<std::string>> claims;  // by what is left out
-  for (const auto& ruling : device.rulings) {
-    if (ruling.left_out.empty()) continue;
-    auto& ids = claims[ruling.left_out];
-    if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
+  for (const auto& claim_result : device.claim_results) {
+    if (claim_result.left_out.empty()) continue;
+    auto& ids = claims[claim_result.left_out];
+    if (ids.empty() || ids.back() != claim_result.claim->id) ids.push_back(claim_result.claim->id);
   }
   if (claims.empty()) return;
   out.line();
@@ -249,17 +255,18 @@ void add_left_out(const DeviceRulings& device, Report& out) {
     out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), left_out));
 }
 
-void add_cases(const DeviceRulings& device, Report& out) {
+void add_cases(const DeviceClaimResults& device, Report& out) {
   out.line();
   out.line(paint("rows of " + device.device, Style::bold));
-  for (const auto& ruling : device.rulings) {
-    if (ruling.cases.empty()) continue;
-    const auto& [value, low, high] = *ruling.estimate;
-    out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->launched),
-                         figure_text(value, low, high, ruling.decision->rule.unit),
-                         ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
-                         ruling.runs == 1 ? "run" : "runs"));
-    for (const auto& id : ruling.cases) out.command("    " + id);
+  for (const auto& claim_result : device.claim_results) {
+    if (claim_result.cases.empty()) continue;
+    const auto& [value, low, high] = *claim_result.estimate;
+    out.line(fmt::format("  {} {}  {}, {}, {} {}", claim_result.claim->id,
+                         text_of(claim_result.criterion->launches),
+                         figure_text(value, low, high, claim_result.criterion->rule.unit),
+                         claim_result.note.empty() ? "at its only size" : claim_result.note,
+                         claim_result.runs, claim_result.runs == 1 ? "run" : "runs"));
+    for (const auto& id : claim_result.cases) out.command("    " + id);
   }
 }
 
@@ -268,35 +275,35 @@ const char* remark =
     "tried,\n"
     "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin.\n"
-    "A row of one run or two stands with what runs usually differ by, on a processor a quarter:\n"
-    "clweave run --claims --runs 5 measures that.";
+    "Rows of one or two runs are given the usual spread between runs, on CPUs 25 %; to measure it:\n"
+    "clweave run --claims --runs 5";
 
-// Adds a row per ruling, which JSON nests by device.
-void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
+// Adds a row per claim_result, which JSON nests by device.
+void add_rows(const std::vector<DeviceClaimResults>& devices, Report& out) {
   out.columns({"device", "claim",     "setting",   "verdict",  "value",
                "low",    "high",      "unit",      "asked",    "note",
                "cached", "runs",      "published", "evidence", "known_incorrect",
                "check",  "statement", "source",    "command",  "cases"});
   for (const auto& device : devices) {
-    for (const auto& r : device.rulings) {
+    for (const auto& r : device.claim_results) {
       const Claim& claim = *r.claim;
       const auto cell_of = [&](double Estimate::*member) {
         return r.estimate ? Cell(*r.estimate.*member) : Cell();
       };
       out.row({device.name,
                claim.id,
-               r.decision != nullptr ? Cell(text_of(r.decision->launched)) : Cell(),
+               r.criterion != nullptr ? Cell(text_of(r.criterion->launches)) : Cell(),
                text_of(r.verdict),
                cell_of(&Estimate::value),
                cell_of(&Estimate::low),
                cell_of(&Estimate::high),
                unit_of(claim),
-               r.decision != nullptr ? Cell(asked_text(r.decision->rule)) : Cell(),
+               r.criterion != nullptr ? Cell(asked_text(r.criterion->rule)) : Cell(),
                r.note,
                r.cached,
                r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
                published_texts(claim),
-               claim.fault.empty() ? Cell() : Cell("void: " + claim.fault),
+               claim.published_error.empty() ? Cell() : Cell("discarded: " + claim.published_error),
                r.known_incorrect,
                claim.check,
                claim.statement,
@@ -310,7 +317,7 @@ void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
 
 }  // namespace
 
-Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
+Report report_of(const std::vector<DeviceClaimResults>& devices, bool with_cases) {
   Report out;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string letter = devices.size() == 1 ? "" : letter_of(d) + "  ";
@@ -321,7 +328,7 @@ Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
   out.table(table_of(devices));
   out.line();
   out.line(remark);
-  add_faults(devices, out);
+  add_published_errors(devices, out);
   for (const auto& device : devices) {
     add_untested(device, out);
     add_left_out(device, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: the rulings of one or more devices, for people and for programs.
+// report: the claim_results of one or more devices, for people and for programs.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace clweave::claims {
 
-struct DeviceRulings {
+struct DeviceClaimResults {
   std::string device, name;  // name: with platform and driver
-  std::vector<Ruling> rulings;
+  std::vector<ClaimResult> claim_results;
 };
 
 // Writes the published values, each with the verdict it gives on its own claim, and whether they are void.
 std::string evidence_text(const Claim&);
 
-// Reports the rulings; `with_cases` adds, for people, the rows behind each.
-Report report_of(const std::vector<DeviceRulings>&, bool with_cases);
+// Reports the claim_results; `with_cases` adds, for people, the rows behind each.
+Report report_of(const std::vector<DeviceClaimResults>&, bool with_cases);
 
 }  // namespace clweave::claims

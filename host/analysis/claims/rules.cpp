@@ -21,7 +21,7 @@ std::optional<double> rate_of(const RunTime& run, const std::string& quantity) {
 }
 
 // Returns a quantity that does not depend on the time.
-std::optional<double> time_independent_quantity(const Timed& timed, const std::string& quantity,
+std::optional<double> time_independent_quantity(const TimedCase& timed, const std::string& quantity,
                                                 Resample sample) {
   if (quantity == "value") return sample.counted(timed);
   const Value* cell = timed.at != nullptr ? timed.at->cell(quantity) : nullptr;
@@ -29,7 +29,7 @@ std::optional<double> time_independent_quantity(const Timed& timed, const std::s
 }
 
 // Returns seconds, a rate that is higher when they are fewer, or a count.
-std::optional<double> value_at(const Timed& timed, const std::string& quantity, Resample sample) {
+std::optional<double> value_at(const TimedCase& timed, const std::string& quantity, Resample sample) {
   const double seconds = sample[timed.index];
   if (quantity == "time") return seconds;
   if (quantity == "fraction_of_peak") return sample.fraction_of_peak(timed);
@@ -43,13 +43,13 @@ bool depends_on_time(const std::string& quantity) {
   return std::ranges::find(quantities, quantity) != quantities.end();
 }
 
-using UsedRows = std::set<const Timed*>;
+using UsedRows = std::set<const TimedCase*>;
 
 // Returns the least time, or the highest value of any other quantity, and adds its row to `used`.
 std::optional<double> best(const RowSelection& rows, const std::string& quantity, Resample sample,
                            UsedRows* used) {
   std::optional<double> out;
-  const Timed* from = nullptr;
+  const TimedCase* from = nullptr;
   for (const auto* timed : rows) {
     const auto value = value_at(*timed, quantity, sample);
     if (!value) continue;
@@ -75,13 +75,13 @@ struct DividedRows {
     RowSelection numerator, denominator;
   };
 
-  RowSelection numerator, denominator, numerator_before, denominator_before;
+  RowSelection numerator, denominator, numerator_before_change, denominator_before_change;
   std::vector<Combination> combinations;                                // of a spread or the most
   RowsByCoordinate numerator_by_coordinate, denominator_by_coordinate;  // of a trend or step
 };
 
 // Returns the number that an axis has in a row, or the position of its word among those of the query.
-double axis_coordinate(const Timed& timed, const Values& words, const std::string& axis) {
+double axis_coordinate(const TimedCase& timed, const Values& words, const std::string& axis) {
   const Value value = value_in(timed, axis);
   if (!is_word(value)) return number_in(value);
   return 1 + static_cast<double>(std::ranges::find(words, value) - words.begin());
@@ -102,8 +102,13 @@ RowsByCoordinate by_coordinate(const RowSelection& rows, const RowQuery& query,
 }
 
 DividedRows divide_rows(const Rule& rule, const Sides& sides) {
-  DividedRows out{
-      sides.numerator, sides.denominator, sides.numerator_before, sides.denominator_before, {}, {}, {}};
+  DividedRows out{sides.numerator,
+                  sides.denominator,
+                  sides.numerator_before_change,
+                  sides.denominator_before_change,
+                  {},
+                  {},
+                  {}};
   if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
     const RowsByAxisValues numerator(sides.numerator, rule.varied_axes),
         denominator(sides.denominator, rule.varied_axes);
@@ -132,10 +137,10 @@ std::optional<double> ratio_of_ratios(const Rule& rule, const DividedRows& rows,
     return value && rule.quantity == "time" ? 1 / *value : value;
   };
   const auto numerator = rate(rows.numerator), denominator = rate(rows.denominator),
-             numerator_before = rate(rows.numerator_before),
-             denominator_before = rate(rows.denominator_before);
-  if (!numerator || !denominator || !numerator_before || !denominator_before) return {};
-  return *numerator / *numerator_before / (*denominator / *denominator_before);
+             numerator_before_change = rate(rows.numerator_before_change),
+             denominator_before_change = rate(rows.denominator_before_change);
+  if (!numerator || !denominator || !numerator_before_change || !denominator_before_change) return {};
+  return *numerator / *numerator_before_change / (*denominator / *denominator_before_change);
 }
 
 // Returns the best of the numerator at one combination, over the best of the denominator.

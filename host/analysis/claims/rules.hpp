@@ -21,9 +21,9 @@ struct RuleEstimate {
   Estimate estimate;
   std::vector<Condition> conditions;
   std::string note;
-  std::set<const Timed*> used;    // rows that the estimate follows from
-  AxisValues varied_values = {};  // values of the varied axes at which a maximum lies
-  bool is_undecided = false;      // the rows cannot tell, for the reason in `note`
+  std::set<const TimedCase*> used;  // rows that the estimate follows from
+  AxisValues varied_values = {};    // values of the varied axes at which a maximum lies
+  bool is_undecided = false;        // the rows cannot tell, for the reason in `note`
 };
 
 // Estimates what a rule of any kind but `finding` compares. std::nullopt if the rows do not suffice.

@@ -26,7 +26,7 @@ double number_in(const Value& value) {
   return 0;
 }
 
-Value value_in(const Timed& timed, const std::string& axis) {
+Value value_in(const TimedCase& timed, const std::string& axis) {
   const Value* value = timed.axis(axis);
   return value != nullptr ? *value : Value(std::string());
 }
@@ -70,7 +70,7 @@ class CaseMatcher {
 bool is_tuned_alike(const RowSelection& rows, const RowQuery& query, const Family& family) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
     return !axis.tunable || !query.values(axis.name).empty() ||
-           std::ranges::all_of(rows, [&](const Timed* timed) {
+           std::ranges::all_of(rows, [&](const TimedCase* timed) {
              const Value *a = timed->axis(axis.name), *b = rows.front()->axis(axis.name);
              return a == nullptr || b == nullptr || *a == *b;
            });
@@ -85,14 +85,14 @@ SelectedRows rows_of(const RowQuery& query, const DeviceRows& device, const std:
   const CaseMatcher matcher(query, *family);
   RowSelection out;
   if (!query.api.empty()) {
-    std::ranges::copy_if(device.baselines, std::back_inserter(out), [&](const Timed* timed) {
+    std::ranges::copy_if(device.baselines, std::back_inserter(out), [&](const TimedCase* timed) {
       return timed->api == query.api && timed->family() == query.family && matcher.matches(*timed->name);
     });
     return {out};
   }
   for (const bool any_tuning : {false, true}) {
     std::ranges::copy_if(device.of(query.family), std::back_inserter(out),
-                         [&](const Timed* timed) { return matcher.matches(*timed->name, any_tuning); });
+                         [&](const TimedCase* timed) { return matcher.matches(*timed->name, any_tuning); });
     if (!out.empty())
       return any_tuning && !is_tuned_alike(out, query, *family) ? SelectedRows()
                                                                 : SelectedRows{out, any_tuning};
@@ -149,7 +149,7 @@ RowSelection RowsByAxisValues::at(const AxisValues& axis_values) const {
         }))
       out.push_back(timed);
   }
-  if (!partial_.empty()) std::ranges::sort(out, {}, &Timed::index);
+  if (!partial_.empty()) std::ranges::sort(out, {}, &TimedCase::index);
   return out;
 }
 
@@ -172,20 +172,20 @@ std::vector<std::string> axes_asked(const RowQuery& query, RowQuery::AxisQuery::
   return out;
 }
 
-// Returns the rank of a configuration, lowest first: positions in the rule's lists of types, then the number
+// Returns the rank of a choice, lowest first: positions in the rule's lists of types, then the number
 // of rows, then the sizes.
 std::vector<double> rank_of(const Rule& rule, const Sides& sides, std::size_t preferred) {
   std::vector<double> rank;
   for (std::size_t i = 0; i < preferred; ++i) {
-    const auto& [axis, chosen] = sides.configuration[i];
+    const auto& [axis, chosen] = sides.chosen[i];
     const Values& values = rule.numerator.axes.at(axis).values;
     const auto it = std::ranges::find_if(
         values, [&wanted = chosen](const Value& value) { return is_same(value, wanted); });
     rank.push_back(static_cast<double>(it - values.begin()));
   }
   rank.push_back(-static_cast<double>(sides.numerator.size() + sides.denominator.size()));
-  for (std::size_t i = preferred; i < sides.configuration.size(); ++i) {
-    const auto* n = std::get_if<std::int64_t>(&sides.configuration[i].second);
+  for (std::size_t i = preferred; i < sides.chosen.size(); ++i) {
+    const auto* n = std::get_if<std::int64_t>(&sides.chosen[i].second);
     rank.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
   }
   return rank;
@@ -193,53 +193,54 @@ std::vector<double> rank_of(const Rule& rule, const Sides& sides, std::size_t pr
 
 }  // namespace
 
-std::vector<Sides> configurations_of(const Rule& rule, const Sides& all) {
+std::vector<Sides> sides_by_choice(const Rule& rule, const Sides& all) {
   using How = RowQuery::AxisQuery::How;
   std::vector<std::string> axes = axes_asked(rule.numerator, How::first);
   const std::size_t preferred = axes.size();
   for (auto& sized : axes_asked(rule.numerator, How::largest)) axes.push_back(std::move(sized));
   axes.emplace_back(timer_axis);
   const RowsByAxisValues numerator(all.numerator, axes), denominator(all.denominator, axes),
-      numerator_before(all.numerator_before, axes), denominator_before(all.denominator_before, axes);
+      numerator_before_change(all.numerator_before_change, axes),
+      denominator_before_change(all.denominator_before_change, axes);
   std::vector<Sides> out;
-  for (const auto& configuration : numerator.distinct_keys())
-    out.push_back({numerator.at(configuration), denominator.at(configuration),
-                   numerator_before.at(configuration), denominator_before.at(configuration), configuration});
+  for (const auto& chosen : numerator.distinct_keys())
+    out.push_back({numerator.at(chosen), denominator.at(chosen), numerator_before_change.at(chosen),
+                   denominator_before_change.at(chosen), chosen});
   std::ranges::stable_sort(out, {}, [&](const Sides& sides) { return rank_of(rule, sides, preferred); });
   return out;
 }
 
 // ---- Expected cases --------------------------------------------------------------------------------------
 
-std::vector<Sweep> sweeps_of(const RowQuery& query, const Choice& choice) {
+std::vector<Sweep> sweeps_of(const RowQuery& query, const ChosenValues& chosen_values) {
   std::vector<Sweep> out;
   for (const auto& axes : query.alternatives()) {
     Sweep& sweep = out.emplace_back();
     for (const auto& [axis, of_axis] : axes) {
-      const auto chosen = choice.find(axis);
-      sweep[axis] =
-          of_axis.depends_on_device() && chosen != choice.end() ? Values(chosen->second) : of_axis.values;
+      const auto chosen = chosen_values.find(axis);
+      sweep[axis] = of_axis.depends_on_device() && chosen != chosen_values.end() ? Values(chosen->second)
+                                                                                 : of_axis.values;
     }
   }
   return out;
 }
 
-ExpectedCases::ExpectedCases(const RowQuery& query, const RowSelection& measured, bool other_defaults,
-                             const Choice& choice, const DeviceRows& device,
+ExpectedCases::ExpectedCases(const RowQuery& query, const RowSelection& measured, bool has_other_defaults,
+                             const ChosenValues& chosen_values, const DeviceRows& device,
                              const std::vector<Family>& families)
     : query_(&query),
       family_(family_named(families, query.family)),
       alternatives_(query.alternatives()),
       failed_(failed_of(query, device, families)) {
   for (const auto& axis : family_->axes)
-    any_value_.push_back(other_defaults && axis.tunable && query.values(axis.name).empty());
+    any_value_.push_back(has_other_defaults && axis.tunable && query.values(axis.name).empty());
   std::vector<RowValues> ran, failed;
   for (const auto* timed : measured) ran.push_back(values_of(*timed->name));
   for (const auto* row : failed_) failed.push_back(values_of(*row->name));
   const auto is_among = [&](const std::vector<RowValues>& rows, const Case& at) {
     return std::ranges::any_of(rows, [&](const RowValues& row) { return is_row_of(at, row); });
   };
-  const auto sweeps = sweeps_of(query, choice);
+  const auto sweeps = sweeps_of(query, chosen_values);
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
     for (auto& at : cases_of(*family_, {sweeps[i]}, 0)) {
       const bool has_run = is_among(ran, at);

@@ -18,8 +18,8 @@ const Family* family_named(const std::vector<Family>&, const std::string& name);
 // Compares 4 and 4.0 as the same number, and a group of 256 whether its axis holds numbers or shapes.
 bool is_same(const Value&, const Value&);
 bool is_word(const Value&);
-double number_in(const Value&);                         // 0 for a word
-Value value_in(const Timed&, const std::string& axis);  // empty text if the row lacks the axis
+double number_in(const Value&);                             // 0 for a word
+Value value_in(const TimedCase&, const std::string& axis);  // empty text if the row lacks the axis
 
 using AxisValues = std::vector<std::pair<std::string, Value>>;  // axis and value
 std::string text_of_axis_values(const AxisValues&);             // "n=1024 type=float"
@@ -40,10 +40,10 @@ class RowsByAxisValues {
   RowSelection partial_;
 };
 
-// The rows of each side of a rule, in one configuration: at one size, type and timer.
+// The rows of each side of a rule at one size, type and timer, which are `chosen`.
 struct Sides {
-  RowSelection numerator, denominator, numerator_before, denominator_before;
-  AxisValues configuration = {};
+  RowSelection numerator, denominator, numerator_before_change, denominator_before_change;
+  AxisValues chosen = {};
 };
 
 // A side of a rule with its rows.
@@ -51,14 +51,15 @@ struct Side {
   RowQuery Rule::*query;
   RowSelection Sides::*rows;
 };
-inline constexpr std::array<Side, 4> all_sides = {{{&Rule::numerator, &Sides::numerator},
-                                                   {&Rule::denominator, &Sides::denominator},
-                                                   {&Rule::numerator_before, &Sides::numerator_before},
-                                                   {&Rule::denominator_before, &Sides::denominator_before}}};
+inline constexpr std::array<Side, 4> all_sides = {
+    {{&Rule::numerator, &Sides::numerator},
+     {&Rule::denominator, &Sides::denominator},
+     {&Rule::numerator_before_change, &Sides::numerator_before_change},
+     {&Rule::denominator_before_change, &Sides::denominator_before_change}}};
 
 struct SelectedRows {
   RowSelection rows;
-  bool other_defaults = false;  // measured by a version with other defaults for tunable axes
+  bool has_other_defaults = false;  // measured by a version with other defaults for tunable axes
 };
 
 // Selects the rows of a query. If no row has today's defaults of the tunable axes, rows with other values
@@ -68,23 +69,24 @@ SelectedRows rows_of(const RowQuery&, const DeviceRows&, const std::vector<Famil
 // Selects the cases of a query that failed or whose times do not count.
 std::vector<const FailedCase*> failed_of(const RowQuery&, const DeviceRows&, const std::vector<Family>&);
 
-// Divides the rows of a rule into configurations of size, type and timer, the preferred one first: by the
+// Divides the rows of a rule by size, type and timer, the preferred ones first: by the
 // types in the rule's order, then the timer with most rows, then the largest size.
-std::vector<Sides> configurations_of(const Rule&, const Sides&);
+std::vector<Sides> sides_by_choice(const Rule&, const Sides&);
 
 // Returns whether rows of CUDA can exist beside those of this OpenCL platform.
 bool has_cuda(const std::string& platform);
 
-using Choice = std::map<std::string, Value>;  // of the axes that depend on the device
+// The values chosen for this device of axes such as n, of which it has the largest that all sides have.
+using ChosenValues = std::map<std::string, Value>;
 
-// Returns the cases that a query asks for, one sweep per alternative, with a choice in place of each list
-// of sizes or types.
-std::vector<Sweep> sweeps_of(const RowQuery&, const Choice&);
+// Returns the cases that a query asks for, one sweep per alternative, with a chosen value in place of each
+// list of sizes or types.
+std::vector<Sweep> sweeps_of(const RowQuery&, const ChosenValues&);
 
-// The cases that one side of a rule asks for in a configuration, and which of them were run.
+// The cases that one side of a rule asks for at one size and type, and which of them were run.
 class ExpectedCases {
  public:
-  ExpectedCases(const RowQuery&, const RowSelection& measured, bool other_defaults, const Choice&,
+  ExpectedCases(const RowQuery&, const RowSelection& measured, bool has_other_defaults, const ChosenValues&,
                 const DeviceRows&, const std::vector<Family>&);
 
   // Returns whether all were run, successfully or not: a kernel of which some launches are missing was

@@ -27,13 +27,13 @@ Verdict verdict_of(const Estimate& estimate, const Bound& bound) {
 }
 
 std::optional<Verdict> verdict_of(const PublishedValue& published, const Claim& claim) {
-  if (claim.decisions.empty() || !claim.fault.empty()) return {};
-  return verdict_of({published.value, published.value, published.value}, claim.decisions.front().rule);
+  if (claim.criteria.empty() || !claim.published_error.empty()) return {};
+  return verdict_of({published.value, published.value, published.value}, claim.criteria.front().rule);
 }
 
 namespace {
 
-// ---- In one configuration --------------------------------------------------------------------------------
+// ---- At one size and type --------------------------------------------------------------------------------
 
 struct EstimateWithVerdict : RuleEstimate {
   Verdict verdict = Verdict::undecided;
@@ -67,8 +67,7 @@ bool is_less_favourable(const EstimateWithVerdict& one, const EstimateWithVerdic
   return support(one) < support(other);
 }
 
-// Keeps the estimate that speaks most against the claim, as the claim must hold for each, and the rows of
-// all.
+// Keeps the least favourable estimate, as the claim must hold for each, and the rows of all estimates.
 class LeastFavourable {
  public:
   explicit LeastFavourable(const Rule& rule) : rule_(&rule) {}
@@ -92,38 +91,38 @@ class LeastFavourable {
  private:
   const Rule* rule_;
   std::optional<EstimateWithVerdict> least_;
-  std::set<const Timed*> used_;
+  std::set<const TimedCase*> used_;
 };
 
-// For one configuration, tests every combination of the matched axes against every competitor, or every
-// finding, and keeps the least favourable result.
-std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, const Sides& configuration,
+// Tests every combination of the matched axes (equal on both sides) against every competitor (a combination
+// of the denominator's competitor axes), or every finding, and keeps the least favourable result.
+std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, const Sides& all,
                                                              const DeviceRows& device,
                                                              const std::vector<Family>& families) {
   LeastFavourable least(rule);
-  const RowsByAxisValues numerator(configuration.numerator, rule.matched_axes),
-      denominator(configuration.denominator, rule.matched_axes),
-      numerator_before(configuration.numerator_before, rule.matched_axes),
-      denominator_before(configuration.denominator_before, rule.matched_axes);
+  const RowsByAxisValues numerator(all.numerator, rule.matched_axes),
+      denominator(all.denominator, rule.matched_axes),
+      numerator_before_change(all.numerator_before_change, rule.matched_axes),
+      denominator_before_change(all.denominator_before_change, rule.matched_axes);
   for (const auto& matched : numerator.distinct_keys()) {
-    const Sides sides{numerator.at(matched), denominator.at(matched), numerator_before.at(matched),
-                      denominator_before.at(matched)};
+    const Sides sides{numerator.at(matched), denominator.at(matched), numerator_before_change.at(matched),
+                      denominator_before_change.at(matched)};
     if (rule.kind == Rule::Kind::finding) {
       const Conclusions conclusions(*family_named(families, rule.numerator.family), sides.numerator, device,
-                                    Conclusions::Times::exact);
+                                    Conclusions::Times::without_intervals);
       for (const auto& finding : rule.findings)
         least.add(estimate_finding_rule(rule, finding, conclusions, sides.numerator, device), matched);
       continue;
     }
     const RowsByAxisValues by_competitor(sides.denominator, rule.competitor_axes),
-        by_competitor_before(sides.denominator_before, rule.competitor_axes);
+        by_competitor_before_change(sides.denominator_before_change, rule.competitor_axes);
     const auto competitors =
         rule.competitor_axes.empty() ? std::vector<AxisValues>(1) : by_competitor.distinct_keys();
     for (const auto& competitor : competitors) {
       AxisValues axis_values = matched;
       axis_values.insert(axis_values.end(), competitor.begin(), competitor.end());
-      const Sides against{sides.numerator, by_competitor.at(competitor), sides.numerator_before,
-                          by_competitor_before.at(competitor)};
+      const Sides against{sides.numerator, by_competitor.at(competitor), sides.numerator_before_change,
+                          by_competitor_before_change.at(competitor)};
       least.add(estimate_rule(rule, against, device), axis_values);
     }
   }
@@ -142,7 +141,7 @@ std::ptrdiff_t axes_off_default(const CaseName& name, const std::vector<Family>&
 }
 
 // Returns why there are too few rows for a verdict. In this order: rows of CUDA that this device cannot have;
-// rows that were not measured; the reason why a row failed, preferably a row of a side of which all failed.
+// rows that were not measured; the reason of a failed row, first of a side without a successful row.
 // Of several failed rows it takes the one closest to the defaults: why the portable implementation failed
 // says more than that a vendor's extension is lacking.
 std::string reason_without_rows(const Rule& rule, bool incomplete, const DeviceRows& device,
@@ -168,8 +167,8 @@ std::string reason_without_rows(const Rule& rule, bool incomplete, const DeviceR
 }
 
 // Returns the option that measures the largest size of the rule, if the rows are of a smaller one.
-std::string option_for_largest_size(const AxisValues& configuration, const Rule& rule) {
-  for (const auto& [axis, value] : configuration) {
+std::string option_for_largest_size(const AxisValues& chosen, const Rule& rule) {
+  for (const auto& [axis, value] : chosen) {
     const auto query = rule.numerator.axes.find(axis);
     if (query == rule.numerator.axes.end() || query->second.how != RowQuery::AxisQuery::How::largest)
       continue;
@@ -179,13 +178,14 @@ std::string option_for_largest_size(const AxisValues& configuration, const Rule&
   return {};
 }
 
-// Returns the first row that is markedly faster than the measured memory bandwidth, as a set a little larger
-// than a cache is partly served by it; null if there is none or the rule is not about memory.
-const Timed* row_above_memory_bandwidth(const Rule& rule, const std::vector<const Timed*>& used,
-                                        const DeviceRows& device) {
+// Returns the first row that is markedly faster than the measured memory bandwidth, as a
+// working set slightly larger than a cache still hits in it; null if there is none or the rule is not about
+// memory.
+const TimedCase* row_above_memory_bandwidth(const Rule& rule, const std::vector<const TimedCase*>& used,
+                                            const DeviceRows& device) {
   constexpr double markedly = 1.1;
   if (!rule.bandwidth_bound) return nullptr;
-  const auto fast = std::ranges::find_if(used, [&](const Timed* timed) {
+  const auto fast = std::ranges::find_if(used, [&](const TimedCase* timed) {
     return of_memory(timed->representative->peak) &&
            device.measured().fraction_of_peak(*timed).value_or(0) > markedly;
   });
@@ -197,7 +197,7 @@ const Timed* row_above_memory_bandwidth(const Rule& rule, const std::vector<cons
 bool is_sized_by_single_compute_unit(const Sides& sides, const DeviceRows& device,
                                      const std::vector<Family>& families) {
   if (device.results->type != "gpu" || device.results->compute_units != 1) return false;
-  const auto is_sized_by_compute_units = [&](const Timed* timed) {
+  const auto is_sized_by_compute_units = [&](const TimedCase* timed) {
     const Family& family = *family_named(families, timed->family());
     const auto at = case_of(family, *timed->name);
     return at && std::ranges::any_of(family.axes, [&](const Axis& axis) {
@@ -224,9 +224,9 @@ std::string reason_not_comparable(const std::vector<ExpectedCases>& expected, co
 // ---- Notes -----------------------------------------------------------------------------------------------
 
 // Writes the values that all rows share, of the axes that say what is computed and of those that the rule
-// names; without those that the configuration says already.
-std::string text_of_common_axis_values(const Rule& rule, const std::vector<const Timed*>& rows,
-                                       const AxisValues& configuration) {
+// names; without the chosen ones.
+std::string text_of_common_axis_values(const Rule& rule, const std::vector<const TimedCase*>& rows,
+                                       const AxisValues& chosen) {
   std::vector<std::string> axes = {type_axis, elements_axis};
   for (const auto& [name, side] : rule_sides) {
     for (const auto& alternative : (rule.*side).alternatives()) {
@@ -237,27 +237,26 @@ std::string text_of_common_axis_values(const Rule& rule, const std::vector<const
   }
   AxisValues common;
   for (const auto& axis : axes) {
-    if (std::ranges::find(configuration, axis, &AxisValues::value_type::first) != configuration.end())
-      continue;
+    if (std::ranges::find(chosen, axis, &AxisValues::value_type::first) != chosen.end()) continue;
     const Value first = value_in(*rows.front(), axis);
     if (text_of(first).empty() ||
-        std::ranges::any_of(rows, [&](const Timed* timed) { return value_in(*timed, axis) != first; }))
+        std::ranges::any_of(rows, [&](const TimedCase* timed) { return value_in(*timed, axis) != first; }))
       continue;
     common.emplace_back(axis, first);
   }
   return text_of_axis_values(common);
 }
 
-// Names what could not take part in a decision. As published: every launch configuration is compared
-// separately, implementations (Axis::implementation) are not. At its best: only the fastest configuration of
-// each kernel counts.
-std::string text_of_left_out_cases(const Decision& decision, const std::vector<ExpectedCases>& expected,
+// Names the cases that cannot run here. As published: by launch configuration, without the axes that choose
+// an implementation (Axis::implementation). At its best: by kernel, as only the fastest launch of each
+// counts.
+std::string text_of_left_out_cases(const Criterion& criterion, const std::vector<ExpectedCases>& expected,
                                    const std::vector<Family>& families) {
-  const Rule& rule = decision.rule;
+  const Rule& rule = criterion.rule;
   std::set<std::string> compared = {kernel_axis};
   for (const auto* axes : {&rule.competitor_axes, &rule.matched_axes, &rule.varied_axes})
     compared.insert(axes->begin(), axes->end());
-  if (decision.launched == Launched::as_published) {
+  if (criterion.launches == LaunchChoice::as_published) {
     for (const auto& [name, side] : rule_sides) {
       for (const auto& axes : (rule.*side).alternatives()) {
         for (const auto& [axis, query] : axes) {
@@ -288,45 +287,45 @@ std::string command_of(const Claim& claim, const DeviceRows& device, const std::
                      extra_options);
 }
 
-// ---- A decision ------------------------------------------------------------------------------------------
+// ---- A criterion -----------------------------------------------------------------------------------------
 
-// Evaluates one decision, ignoring its preconditions, at the first configuration whose rows are complete and
+// Evaluates one criterion, ignoring its preconditions, at the first size and type whose rows are complete and
 // conclusive.
-class DecisionEvaluator {
+class CriterionEvaluator {
  public:
-  DecisionEvaluator(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                    const std::vector<Family>& families)
-      : claim_(claim), decision_(decision), rule_(decision.rule), device_(device), families_(families) {
+  CriterionEvaluator(const Claim& claim, const Criterion& criterion, const DeviceRows& device,
+                     const std::vector<Family>& families)
+      : claim_(claim), criterion_(criterion), rule_(criterion.rule), device_(device), families_(families) {
     out_.claim = &claim;
-    out_.decision = &decision;
+    out_.criterion = &criterion;
   }
 
-  Ruling evaluate() && {
+  ClaimResult evaluate() && {
     Sides all;
-    std::array<bool, all_sides.size()> other_defaults = {};
+    std::array<bool, all_sides.size()> has_other_defaults = {};
     for (std::size_t s = 0; s < all_sides.size(); ++s) {
       const RowQuery& query = rule_.*all_sides[s].query;
       if (query.empty()) continue;
       auto selected = rows_of(query, device_, families_);
       all.*all_sides[s].rows = std::move(selected.rows);
-      other_defaults[s] = selected.other_defaults;
+      has_other_defaults[s] = selected.has_other_defaults;
     }
-    for (const auto& sides : configurations_of(rule_, all)) {
-      if (try_to_decide_at(sides, other_defaults)) return std::move(out_);
+    for (const auto& sides : sides_by_choice(rule_, all)) {
+      if (try_to_decide_at(sides, has_other_defaults)) return std::move(out_);
     }
     explain_missing_verdict();
     return std::move(out_);
   }
 
  private:
-  // Returns whether the ruling is final; if not, the next configuration is tried.
-  bool try_to_decide_at(const Sides& sides, const std::array<bool, all_sides.size()>& other_defaults) {
-    const Choice choice(sides.configuration.begin(), sides.configuration.end());
+  // Returns whether the result is final; if not, the next size or type is tried.
+  bool try_to_decide_at(const Sides& sides, const std::array<bool, all_sides.size()>& has_other_defaults) {
+    const ChosenValues chosen(sides.chosen.begin(), sides.chosen.end());
     std::vector<ExpectedCases> expected;
     for (std::size_t s = 0; s < all_sides.size(); ++s) {
       const auto& [query, rows] = all_sides[s];
       if (!(rule_.*query).empty())
-        expected.emplace_back(rule_.*query, sides.*rows, other_defaults[s], choice, device_, families_);
+        expected.emplace_back(rule_.*query, sides.*rows, has_other_defaults[s], chosen, device_, families_);
     }
     if (!std::ranges::all_of(expected, &ExpectedCases::is_complete)) {
       incomplete_ = true;
@@ -345,19 +344,19 @@ class DecisionEvaluator {
       set_undecided(why);
       return true;
     }
-    std::vector<const Timed*> used(result->used.begin(), result->used.end());
-    std::ranges::sort(used, {}, &Timed::index);
+    std::vector<const TimedCase*> used(result->used.begin(), result->used.end());
+    std::ranges::sort(used, {}, &TimedCase::index);
     out_.cached = std::ranges::any_of(
-        used, [](const Timed* timed) { return std::ranges::any_of(timed->runs, &RunTime::cached); });
+        used, [](const TimedCase* timed) { return std::ranges::any_of(timed->runs, &RunTime::cached); });
     if (out_.cached && rule_.bandwidth_bound) {
-      if (!cached_configuration_) cached_configuration_ = sides.configuration;
+      if (!cached_choice_) cached_choice_ = sides.chosen;
       return false;
     }
-    if (const Timed* fast = row_above_memory_bandwidth(rule_, used, device_)) {
+    if (const TimedCase* fast = row_above_memory_bandwidth(rule_, used, device_)) {
       set_undecided(fmt::format("{} ({})", above_memory_bandwidth, fast->name->id));
       return true;
     }
-    conclude(*result, sides.configuration, used, text_of_left_out_cases(decision_, expected, families_));
+    conclude(*result, sides.chosen, used, text_of_left_out_cases(criterion_, expected, families_));
     return true;
   }
 
@@ -366,12 +365,12 @@ class DecisionEvaluator {
     out_.note = why;
   }
 
-  void conclude(const EstimateWithVerdict& result, AxisValues configuration,
-                const std::vector<const Timed*>& used, const std::string& left_out) {
+  void conclude(const EstimateWithVerdict& result, AxisValues chosen,
+                const std::vector<const TimedCase*>& used, const std::string& left_out) {
     out_.verdict = result.verdict;
     out_.estimate = result.estimate;
-    configuration.insert(configuration.end(), result.varied_values.begin(), result.varied_values.end());
-    out_.configuration = text_of_axis_values(configuration);
+    chosen.insert(chosen.end(), result.varied_values.begin(), result.varied_values.end());
+    out_.chosen = text_of_axis_values(chosen);
     out_.left_out = left_out;
     out_.runs = SIZE_MAX;
     for (const auto* timed : used) {
@@ -381,19 +380,20 @@ class DecisionEvaluator {
     std::string too_few;
     if (out_.runs < rule_.min_runs) {
       out_.verdict = Verdict::undecided;
-      too_few = fmt::format("{} of {} runs, by which it may vary", out_.runs, rule_.min_runs);
+      too_few =
+          fmt::format("{} of the {} runs needed, as it varies from run to run", out_.runs, rule_.min_runs);
       out_.command = command_of(claim_, device_, fmt::format(" --runs {}", rule_.min_runs));
     }
-    const std::string common = text_of_common_axis_values(rule_, used, configuration);
-    out_.note = join_non_empty(
-        {join_non_empty({out_.configuration, common}, " "), result.note, left_out, too_few}, ": ");
+    const std::string common = text_of_common_axis_values(rule_, used, chosen);
+    out_.note =
+        join_non_empty({join_non_empty({out_.chosen, common}, " "), result.note, left_out, too_few}, ": ");
   }
 
   void explain_missing_verdict() {
-    out_.cached = cached_configuration_.has_value();
-    if (cached_configuration_) {
+    out_.cached = cached_choice_.has_value();
+    if (cached_choice_) {
       set_undecided(in_cache);
-      out_.extra_options = option_for_largest_size(*cached_configuration_, rule_);
+      out_.extra_options = option_for_largest_size(*cached_choice_, rule_);
       if (!out_.extra_options.empty()) out_.command = command_of(claim_, device_, out_.extra_options);
       return;
     }
@@ -404,34 +404,32 @@ class DecisionEvaluator {
   }
 
   const Claim& claim_;
-  const Decision& decision_;
+  const Criterion& criterion_;
   const Rule& rule_;
   const DeviceRows& device_;
   const std::vector<Family>& families_;
-  Ruling out_;
-  bool incomplete_ = false;        // rows are missing in some configuration
-  bool without_estimate_ = false;  // in some configuration all rows are there, and give no estimate
-  std::optional<AxisValues>
-      cached_configuration_;  // the first whose rows fit a cache, of a claim about memory
+  ClaimResult out_;
+  bool incomplete_ = false;                  // rows are missing at some size or type
+  bool without_estimate_ = false;            // at some size or type all rows are there, and give no estimate
+  std::optional<AxisValues> cached_choice_;  // the first whose rows fit a cache, of a claim about memory
 };
 
-Ruling ruling_ignoring_preconditions(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                                     const std::vector<Family>& families) {
-  return DecisionEvaluator(claim, decision, device, families).evaluate();
+ClaimResult result_ignoring_preconditions(const Claim& claim, const Criterion& criterion,
+                                          const DeviceRows& device, const std::vector<Family>& families) {
+  return CriterionEvaluator(claim, criterion, device, families).evaluate();
 }
 
-// Returns the ruling that says why nothing follows if the claim that must hold first does not;
-// std::nullopt if it holds.
-std::optional<Ruling> ruling_of_unmet_precondition(const Claim& claim, const Decision& decision,
-                                                   const DeviceRows& device,
-                                                   const std::vector<Family>& families) {
-  for (const Rule& precondition : decision.preconditions) {
-    const Decision first_decision{decision.launched, precondition};
-    const Ruling first = ruling_ignoring_preconditions(claim, first_decision, device, families);
+// Returns an undecided result that says so if a precondition does not hold; std::nullopt if all hold.
+std::optional<ClaimResult> result_of_unmet_precondition(const Claim& claim, const Criterion& criterion,
+                                                        const DeviceRows& device,
+                                                        const std::vector<Family>& families) {
+  for (const Rule& precondition : criterion.preconditions) {
+    const Criterion first_criterion{criterion.launches, precondition};
+    const ClaimResult first = result_ignoring_preconditions(claim, first_criterion, device, families);
     if (first.verdict == Verdict::holds) continue;
-    Ruling out;
+    ClaimResult out;
     out.claim = &claim;
-    out.decision = &decision;
+    out.criterion = &criterion;
     if (first.verdict == Verdict::not_measured || first.verdict == Verdict::not_testable) {
       out.verdict = first.verdict;
       out.note = first.note;
@@ -445,20 +443,20 @@ std::optional<Ruling> ruling_of_unmet_precondition(const Claim& claim, const Dec
   return {};
 }
 
-Ruling ruling_of_decision(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                          const std::vector<Family>& families) {
-  auto unmet = ruling_of_unmet_precondition(claim, decision, device, families);
-  if (!unmet) return ruling_ignoring_preconditions(claim, decision, device, families);
+ClaimResult result_of_criterion(const Claim& claim, const Criterion& criterion, const DeviceRows& device,
+                                const std::vector<Family>& families) {
+  auto unmet = result_of_unmet_precondition(claim, criterion, device, families);
+  if (!unmet) return result_ignoring_preconditions(claim, criterion, device, families);
   // Lets a claim about the largest gain fail although its precondition, that there is a gain, is not met: if
   // another gain is measurably larger, the claim is false whether or not its own gain exists.
-  if (decision.rule.kind == Rule::Kind::gain && unmet->verdict == Verdict::undecided) {
-    Ruling ruling = ruling_ignoring_preconditions(claim, decision, device, families);
-    if (ruling.verdict == Verdict::fails) return ruling;
+  if (criterion.rule.kind == Rule::Kind::gain && unmet->verdict == Verdict::undecided) {
+    ClaimResult claim_result = result_ignoring_preconditions(claim, criterion, device, families);
+    if (claim_result.verdict == Verdict::fails) return claim_result;
   }
   return *std::move(unmet);
 }
 
-// Writes how many of the rows that show the fault are wrong here, and how the first is.
+// Writes how many of the rows that show the published error are wrong here, and how the first is.
 std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
                                  const std::vector<Family>& families) {
   if (claim.known_incorrect.empty()) return {};
@@ -474,20 +472,20 @@ std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
 
 }  // namespace
 
-std::vector<Ruling> rulings_of(const Claim& claim, const DeviceRows& device,
-                               const std::vector<Family>& families) {
+std::vector<ClaimResult> claim_results_of(const Claim& claim, const DeviceRows& device,
+                                          const std::vector<Family>& families) {
   const std::string known_incorrect = known_incorrect_text(claim, device, families);
-  std::vector<Ruling> out;
-  for (const auto& decision : claim.decisions)
-    out.push_back(ruling_of_decision(claim, decision, device, families));
+  std::vector<ClaimResult> out;
+  for (const auto& criterion : claim.criteria)
+    out.push_back(result_of_criterion(claim, criterion, device, families));
   if (out.empty()) {
-    Ruling& none = out.emplace_back();
+    ClaimResult& none = out.emplace_back();
     none.claim = &claim;
     none.verdict = claim.untestable.empty() ? Verdict::no_evidence : Verdict::not_testable;
     none.note = claim.untestable;
     if (!claim.known_incorrect.empty() && known_incorrect.empty()) none.command = command_of(claim, device);
   }
-  for (auto& ruling : out) ruling.known_incorrect = known_incorrect;
+  for (auto& claim_result : out) claim_result.known_incorrect = known_incorrect;
   return out;
 }
 

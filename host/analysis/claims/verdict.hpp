@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdict: what the rows of a device say to a claim.
+// verdict: what the rows of a device say about a claim.
 #pragma once
 #include <array>
 #include <optional>
@@ -18,7 +18,7 @@ enum class Verdict {
   not_measured,  // rows are missing
   undecided,     // rows are there and cannot decide
   not_testable,  // no rows could decide
-  no_evidence    // no rule decides the claim, and what was published for it is void
+  no_evidence    // no rule decides the claim, and the published value is discarded
 };
 
 constexpr auto enum_names(Verdict) {
@@ -26,33 +26,36 @@ constexpr auto enum_names(Verdict) {
                     "undecided", "not testable", "no evidence"};
 }
 
-struct Ruling {
+// The verdict of one criterion, with the estimate and the rows that it follows from.
+struct ClaimResult {
   const Claim* claim = nullptr;
-  const Decision* decision = nullptr;  // null: the claim has none
+  const Criterion* criterion = nullptr;  // null: the claim has no criterion
   Verdict verdict = Verdict::not_testable;
   std::optional<Estimate> estimate;
-  std::string configuration;  // size and type chosen for this device; the axis values of a maximum
+  std::string
+      chosen;        // size and type chosen for this device; where a curve is largest, its axis values there
   std::string note;  // the values that all deciding rows share, and what decided; or why there is no verdict
   std::string left_out;  // part of the note: cases that could not take part, as they cannot run here
   bool cached = false;   // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row
-  std::string known_incorrect;     // results of the rows that show the fault; empty if they were not run
-  std::string extra_options;       // options that the command adds: larger sizes, native baselines
-  std::string command;             // measures what is missing
+  std::string
+      known_incorrect;        // results of the rows that show the published error; empty if they were not run
+  std::string extra_options;  // options that the command adds: larger sizes, native baselines
+  std::string command;        // measures what is missing
 };
 
 // Holds or fails if the whole interval lies beyond the bound and its margin.
 Verdict verdict_of(const Estimate&, const Bound&);
 
-// Returns the verdict that a published value gives on its own claim; std::nullopt if no rule decides the
-// claim or the value is void.
+// Returns whether a published value supports its own claim; std::nullopt if no rule decides the claim or the
+// value is discarded.
 std::optional<Verdict> verdict_of(const PublishedValue&, const Claim&);
 
-// Returns a ruling per decision, or one that says why there is none.
-std::vector<Ruling> rulings_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+// Returns a result per criterion, or one that says why there is none.
+std::vector<ClaimResult> claim_results_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
 
-// Notes of rulings without a verdict.
+// Notes of claim_results without a verdict.
 inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
 inline constexpr const char* above_memory_bandwidth =

@@ -33,9 +33,9 @@ using DrawnNumber = std::function<std::optional<Answer>(Resample)>;
 // Keeps the rows of one clock, that of most rows: times of different clocks do not compare.
 RowSelection of_one_clock(RowSelection rows) {
   const auto by_device =
-      std::ranges::count_if(rows, [](const Timed* timed) { return timed->is(timer_axis, "event"); });
+      std::ranges::count_if(rows, [](const TimedCase* timed) { return timed->is(timer_axis, "event"); });
   const char* timer = 2 * by_device >= std::ssize(rows) ? "event" : "host";
-  std::erase_if(rows, [&](const Timed* timed) { return !timed->is(timer_axis, timer); });
+  std::erase_if(rows, [&](const TimedCase* timed) { return !timed->is(timer_axis, timer); });
   return rows;
 }
 
@@ -125,7 +125,7 @@ void add_findings(std::vector<Trait>& out, const Family& family, const DeviceRow
 // The highest rate among the rows that measure this peak.
 DrawnNumber peak(const DeviceRows& device, Peak name) {
   RowSelection rows = device.of(peak_family);
-  std::erase_if(rows, [&](const Timed* timed) { return timed->representative->peak != name; });
+  std::erase_if(rows, [&](const TimedCase* timed) { return timed->representative->peak != name; });
   const auto rate = of_arithmetic(name) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
   return [rows = of_one_clock(std::move(rows)), rate](Resample clock) {
     std::optional<Answer> out;
@@ -181,7 +181,7 @@ void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
 // ---------------------------------------------------------------------------------------------
 
 // Names the launch parameters that tuning chose, where they are not the family's defaults.
-std::string launch_text(const Timed& row, const Family& family) {
+std::string launch_text(const TimedCase& row, const Family& family) {
   std::vector<std::string> parts;
   for (const auto& axis : family.axes) {
     const Value* its = row.axis(axis.name);
@@ -195,7 +195,7 @@ std::string launch_text(const Timed& row, const Family& family) {
 
 // The rate of the best row over that of a copy; nothing where all rows fit a cache.
 DrawnNumber of_copy(const DeviceRows& device, const Family& family) {
-  std::unordered_map<const CaseTimes*, const Timed*> timed;
+  std::unordered_map<const CaseTimes*, const TimedCase*> timed;
   for (const auto* row : of_one_clock(device.with_tuned(family.name))) timed[row->at] = row;
   auto all = contenders(family, *device.results);
   std::erase_if(all, [&](const Contender& one) {
@@ -207,7 +207,7 @@ DrawnNumber of_copy(const DeviceRows& device, const Family& family) {
     const auto copy = copy_of(clock);
     const Contender* best = best_row(family, all, seconds);
     if (!copy || best == nullptr) return {};
-    const Timed& row = *timed.at(best->at);
+    const TimedCase& row = *timed.at(best->at);
     Answer out{*best->run.gb_per_s * best->run.time_s / seconds(*best) / copy->value,
                {&row, copy->from.front()},
                fmt::format("{} {}", row.cell("kernel"), row.cell("type"))};
@@ -235,7 +235,7 @@ void add_bests(std::vector<Trait>& out, const DeviceRows& device, const std::vec
 struct Tried {
   const Family* family = nullptr;
   RowSelection rows;
-  const Timed* standard = nullptr;  // the default configuration
+  const TimedCase* standard = nullptr;  // the default configuration
 };
 
 // Finds the work of which most configurations were tried; without rows if none had four.
@@ -276,8 +276,8 @@ void add_headroom(std::vector<Trait>& out, const DeviceRows& device, const std::
                           .group = TraitGroup::algorithms},
                          device, family + " --preset paper", [&](Resample clock) -> std::optional<Answer> {
                            if (tried.rows.empty()) return {};
-                           const Timed* best = *std::ranges::min_element(
-                               tried.rows, {}, [&](const Timed* timed) { return clock[timed->index]; });
+                           const TimedCase* best = *std::ranges::min_element(
+                               tried.rows, {}, [&](const TimedCase* timed) { return clock[timed->index]; });
                            return Answer{clock[tried.standard->index] / clock[best->index],
                                          {tried.standard, best},
                                          fmt::format("{} {}, {} launches", tried.family->name,

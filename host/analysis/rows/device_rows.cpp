@@ -90,24 +90,24 @@ class Draws {
 
 }  // namespace
 
-const Value* Timed::axis(std::string_view wanted) const {
+const Value* TimedCase::axis(std::string_view wanted) const {
   static const Value event{std::string("event")}, host{std::string("host")};
   if (wanted == timer_axis) return representative->timer == Timer::host ? &host : &event;
   return name->axis(wanted);
 }
 
-std::string Timed::cell(std::string_view wanted) const {
+std::string TimedCase::cell(std::string_view wanted) const {
   const Value* value = axis(wanted);
   return value != nullptr ? text_of(*value) : "";
 }
 
-std::int64_t Timed::number(std::string_view wanted) const {
+std::int64_t TimedCase::number(std::string_view wanted) const {
   const Value* value = axis(wanted);
   const auto* n = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
   return n != nullptr ? *n : 0;
 }
 
-bool Timed::is(std::string_view wanted, std::string_view word) const {
+bool TimedCase::is(std::string_view wanted, std::string_view word) const {
   const Value* value = axis(wanted);
   const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
   return text != nullptr && *text == word;
@@ -128,7 +128,7 @@ double Resample::operator[](std::size_t index) const {
 
 namespace {
 
-std::vector<const RunTime*> runs_that_have(const Timed& timed, Number RunTime::*what) {
+std::vector<const RunTime*> runs_that_have(const TimedCase& timed, Number RunTime::*what) {
   std::vector<const RunTime*> out;
   std::ranges::copy_if(timed.runs, std::back_inserter(out),
                        [&](const RunTime* run) { return (run->*what).has_value(); });
@@ -137,7 +137,7 @@ std::vector<const RunTime*> runs_that_have(const Timed& timed, Number RunTime::*
 
 }  // namespace
 
-Number Resample::median_of(const Timed& timed, Number RunTime::*what,
+Number Resample::median_of(const TimedCase& timed, Number RunTime::*what,
                            const std::function<double(double value, double slower)>& at) const {
   const auto runs = runs_that_have(timed, what);
   if (runs.empty()) return {};
@@ -148,12 +148,12 @@ Number Resample::median_of(const Timed& timed, Number RunTime::*what,
   return median(values);
 }
 
-Number Resample::fraction_of_peak(const Timed& timed) const {
+Number Resample::fraction_of_peak(const TimedCase& timed) const {
   return median_of(timed, &RunTime::fraction_of_peak,
                    [](double fraction, double slower) { return fraction / slower; });
 }
 
-Number Resample::counted(const Timed& timed) const {
+Number Resample::counted(const TimedCase& timed) const {
   return median_of(timed, &RunTime::value, [](double count, double) { return count; });
 }
 
@@ -175,13 +175,13 @@ RowSelection DeviceRows::with_tuned(const std::string& family) const {
 namespace {
 
 // Adds baselines; rows of the same work, program and clock are repetitions.
-void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceResults& device) {
+void add_natives(std::vector<TimedCase>& out, const ResultsSet& set, const DeviceResults& device) {
   std::map<std::tuple<std::string_view, std::string_view, Timer>, std::size_t> known;
   for (const auto& native : set.baselines) {
     if (!native.runs_on(device)) continue;
     const auto [at, is_new] = known.try_emplace({native.api, native.of->id, native.run.timer}, out.size());
     if (is_new) {
-      Timed& timed = out.emplace_back();
+      TimedCase& timed = out.emplace_back();
       timed.name = native.of;
       timed.api = native.api;
       timed.representative = &native.run;
@@ -191,8 +191,8 @@ void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceRes
 }
 
 // Collects the runs of a case by one timer; `any` is null if there are none.
-Timed timed_by(Timer timer, const CaseTimes& at) {
-  Timed timed;
+TimedCase timed_by(Timer timer, const CaseTimes& at) {
+  TimedCase timed;
   timed.name = at.name;
   timed.at = &at;
   timed.tuned = at.tuned;
@@ -216,16 +216,16 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
     rows.results = &device;
     for (const auto& at : device.cases) {
       for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
-        Timed timed = timed_by(timer, at);
+        TimedCase timed = timed_by(timer, at);
         if (timed.representative != nullptr) rows.timed.push_back(std::move(timed));
       }
     }
-    std::ranges::stable_sort(rows.timed, {}, [](const Timed& timed) { return timed.runs.front()->row; });
+    std::ranges::stable_sort(rows.timed, {}, [](const TimedCase& timed) { return timed.runs.front()->row; });
     const std::size_t ours = rows.timed.size();
     add_natives(rows.timed, set, device);
     rows.drawn.resize(rows.timed.size());
     for (std::size_t i = 0; i < rows.timed.size(); ++i) {
-      Timed& timed = rows.timed[i];
+      TimedCase& timed = rows.timed[i];
       timed.index = i;
       std::vector<double> medians;
       for (const auto* run : timed.runs) medians.push_back(run->time_s);
@@ -246,7 +246,7 @@ std::optional<Estimate> estimate(const DeviceRows& rows,
   const std::size_t draws =
       std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
   if (!measured) return {};
-  const bool certain = std::ranges::all_of(rows.timed, [](const Timed& timed) {
+  const bool certain = std::ranges::all_of(rows.timed, [](const TimedCase& timed) {
     return timed.runs.size() == 1 && is_exact(*timed.representative);
   });
   if (certain || !std::isfinite(*measured)) return Estimate{*measured, *measured, *measured};
@@ -275,7 +275,7 @@ DeviceInfo device_of(const DeviceRows& rows) {
 }
 
 // Returns nothing if a run has no such time.
-std::optional<double> call_of(const Timed& timed) {
+std::optional<double> call_of(const TimedCase& timed) {
   std::vector<double> values;
   for (const auto* run : timed.runs) {
     if (!run->call_s) return {};
@@ -284,13 +284,13 @@ std::optional<double> call_of(const Timed& timed) {
   return median(values);
 }
 
-double median_of(const Timed& timed, double RunTime::*what) {
+double median_of(const TimedCase& timed, double RunTime::*what) {
   std::vector<double> values;
   for (const auto* run : timed.runs) values.push_back(run->*what);
   return median(values);
 }
 
-Outcome outcome_of(Case at, const Timed& timed) {
+Outcome outcome_of(Case at, const TimedCase& timed) {
   Outcome out(std::move(at), 0);
   static_cast<Measurement&>(out) = static_cast<const Measurement&>(*timed.representative);
   for (const auto* run : timed.runs) {
@@ -317,8 +317,8 @@ std::optional<Case> case_of(const Family& family, const CaseName& row) {
   return at;
 }
 
-Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device,
-                         Times times)
+Conclusions::Conclusions(const Family& family, std::span<const TimedCase* const> rows,
+                         const DeviceRows& device, Times times)
     : family_(&family), device_(device_of(device)), times_(times) {
   for (const auto* row : rows) {
     auto at = case_of(family, *row->name);

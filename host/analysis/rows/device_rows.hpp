@@ -15,11 +15,11 @@
 
 namespace clweave::rows {
 
-// An axis of every Timed, event or host: times of different clocks must not be compared.
+// An axis of every TimedCase, event or host: times of different clocks must not be compared.
 inline constexpr const char* timer_axis = "timer";
 
 // A case that was measured on a device by one clock, with all its repetitions; or a baseline program there.
-struct Timed {
+struct TimedCase {
   const CaseName* name = nullptr;
   std::string_view api = {};  // of a baseline; empty: OpenCL, ours
   bool tuned = false;         // in the configuration that tuning found for this device
@@ -36,11 +36,11 @@ struct Timed {
   bool is(std::string_view wanted, std::string_view word) const;
 };
 
-using RowSelection = std::vector<const Timed*>;
+using RowSelection = std::vector<const TimedCase*>;
 
 struct DeviceRows;
 
-// One bootstrap sample: seconds of each Timed by its index, as measured or resampled.
+// One bootstrap sample: seconds of each TimedCase by its index, as measured or resampled.
 class Resample {
  public:
   Resample(const DeviceRows& rows, std::size_t draw, std::size_t draws)
@@ -48,13 +48,13 @@ class Resample {
   double operator[](std::size_t index) const;
   // The fraction of its peak at that time. Each repetition stands beside the peak of its own run; none
   // where no run had one.
-  Number fraction_of_peak(const Timed&) const;
-  Number counted(const Timed&) const;         // value that the check of the case measured
+  Number fraction_of_peak(const TimedCase&) const;
+  Number counted(const TimedCase&) const;     // value that the check of the case measured
   std::size_t draw() const { return draw_; }  // 0: as measured
   void count(std::size_t reads) const;        // accounts for reads that a cached result saved
 
  private:
-  Number median_of(const Timed&, Number RunTime::*,
+  Number median_of(const TimedCase&, Number RunTime::*,
                    const std::function<double(double value, double slower)>& at) const;
 
   const DeviceRows* rows_;
@@ -68,10 +68,10 @@ struct Estimate {
 
 struct DeviceRows {
   const DeviceResults* results = nullptr;
-  std::vector<Timed> timed;  // those that count, in the order met; then those of baselines
+  std::vector<TimedCase> timed;  // those that count, in the order met; then those of baselines
   std::map<std::string, RowSelection> by_family, tuned_by_family;
   RowSelection baselines;
-  mutable std::vector<std::vector<double>> drawn;  // per Timed, filled when first needed
+  mutable std::vector<std::vector<double>> drawn;  // per TimedCase, filled when first needed
   mutable std::size_t reads = 0;                   // of times, by all draws
 
   DeviceRows() = default;
@@ -114,8 +114,9 @@ std::optional<Case> case_of(const Family&, const CaseName&);
 class Conclusions {
  public:
   // Tells whether measured times have their intervals, or count as exact, as those of a draw do.
-  enum class Times { with_intervals, exact };
-  Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&, Times = Times::with_intervals);
+  enum class Times { with_intervals, without_intervals };
+  Conclusions(const Family&, std::span<const TimedCase* const>, const DeviceRows&,
+              Times = Times::with_intervals);
 
   // Computes each draw once.
   const std::vector<Finding>& by(Resample) const;
