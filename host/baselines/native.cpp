@@ -185,22 +185,22 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection)
   return out;
 }
 
-// Throws what went wrong. `stage` hears what begins.
+// Throws what went wrong. `report_phase` hears what begins.
 void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingOptions sampling,
-                  const std::function<void(const char*)>& stage) {
+                  const std::function<void(const char*)>& report_phase) {
   Record& record = row.record;
-  stage("fill");
+  report_phase("fill");
   const Plan plan = plan_of(*job.family, job.like, host.device);
   HostBuffers buffers(plan);
   const Work work = buffers.work(job.like);
-  stage("upload");
+  report_phase("upload");
   const Prepared prepared = job.native->prepare(work);
   const auto verify = [&] {
     buffers.poison_outputs();
-    stage("build");  // the first time, where kernels are
+    report_phase("build");  // the first time, where kernels are
     prepared.execute();
     if (prepared.collect) prepared.collect();
-    stage("verify");
+    report_phase("verify");
     buffers.check();
   };
   verify();
@@ -215,7 +215,7 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
   double told_s = 0;
   const auto sample = [&](int batch) {
     if (const double now_s = host_now(); now_s - told_s > 0.5) {
-      stage("sample");
+      report_phase("sample");
       told_s = now_s;
     }
     Sample out{.batch = batch};
@@ -247,7 +247,7 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
 }
 
 Row measured(const NativeJob& job, const Natives& host, SamplingOptions sampling,
-             const std::function<void(const char*)>& stage) {
+             const std::function<void(const char*)>& report_phase) {
   Row row{named_record(host.device, *job.family, job.row), {}};
   Record& record = row.record;
   record.api = job.native->api;
@@ -258,7 +258,7 @@ Row measured(const NativeJob& job, const Natives& host, SamplingOptions sampling
     fail(record, code, why);
   };
   try {
-    const auto measure = [&] { measure_into(row, job, host, sampling, stage); };
+    const auto measure = [&] { measure_into(row, job, host, sampling, report_phase); };
     if (host.on_threads)
       host.on_threads(job.threads, measure);
     else
@@ -367,7 +367,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
 // Serves `clweave run --with-baselines`.
 json answer_to(const json& request, std::optional<Natives>& host, const NativesOn& natives_on) {
   if (request.contains("open")) {
-    tell_stage("open");
+    tell_phase("open");
     host = natives_on(
         {{}, request.at("open").get<DeviceInfo>(), request.at("threads").get<std::vector<unsigned>>()});
     return {{"device", host->device}, {"version", version}};
@@ -384,7 +384,7 @@ json answer_to(const json& request, std::optional<Natives>& host, const NativesO
   const BaselineCase wanted = baseline_case_from(request.at("baseline"));
   for (const auto& job : jobs_for(*host, case_from(request.at("case")))) {
     if (job.native->api == wanted.api && job.row.id() == wanted.row.id())
-      return json_of(measured(job, *host, sampling_from(request), tell_stage));
+      return json_of(measured(job, *host, sampling_from(request), tell_phase));
   }
   throw Error(ErrorCode::usage, "there is no " + wanted.row.id() + " of " + wanted.api);
 }
