@@ -60,26 +60,38 @@ Word of_halves(Word x, Word m, Word c, F step) {
   return part(0) | part(16) << 16;
 }
 
-// Computes one step of formats.cl.
-Word step(const std::string& kernel, bool emulated, Word x, Word m, Word c) {
-  if (kernel == "half") {
-    // A product of halves and its sum with a half are exact in double; the emulation rounds to float first.
-    return of_halves(x, m, c, [emulated](double a, double b, double add) {
-      return to_half(emulated ? static_cast<double>(std::fma(static_cast<float>(a), static_cast<float>(b),
-                                                             static_cast<float>(add)))
-                              : a * b + add);
-    });
-  }
-  if (kernel == "dot8") {
-    for (int i = 0; i < 4; ++i)
-      c += static_cast<Word>(static_cast<std::int8_t>(x >> 8 * i) * static_cast<std::int8_t>(m >> 8 * i));
-    return c;
-  }
-  if (kernel == "int16") {
-    const Word low = (x & 0xFFFF) * (m & 0xFFFF) + (c & 0xFFFF), high = (x >> 16) * (m >> 16) + (c >> 16);
-    return high << 16 | (low & 0xFFFF);
-  }
-  return (x & 0xFFFFFF) * (m & 0xFFFFFF) + c;
+// One step of formats.cl: x = x * m + c, by parts of a word.
+using Step = Word (*)(Word x, Word m, Word c);
+
+// A product of halves and its sum with a half are exact in double.
+Word half_step(Word x, Word m, Word c) {
+  return of_halves(x, m, c, [](double a, double b, double add) { return to_half(a * b + add); });
+}
+
+// Rounds to float before it rounds to half.
+Word emulated_half_step(Word x, Word m, Word c) {
+  return of_halves(x, m, c, [](double a, double b, double add) {
+    return to_half(std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(add)));
+  });
+}
+
+Word dot8_step(Word x, Word m, Word c) {
+  for (int i = 0; i < 4; ++i)
+    c += static_cast<Word>(static_cast<std::int8_t>(x >> 8 * i) * static_cast<std::int8_t>(m >> 8 * i));
+  return c;
+}
+
+Word int16_step(Word x, Word m, Word c) {
+  const Word low = (x & 0xFFFF) * (m & 0xFFFF) + (c & 0xFFFF), high = (x >> 16) * (m >> 16) + (c >> 16);
+  return high << 16 | (low & 0xFFFF);
+}
+
+Word int24_step(Word x, Word m, Word c) { return (x & 0xFFFFFF) * (m & 0xFFFFFF) + c; }
+
+Step step_of(const std::string& kernel, bool emulated) {
+  if (kernel == "half") return emulated ? emulated_half_step : half_step;
+  if (kernel == "dot8") return dot8_step;
+  return kernel == "int16" ? int16_step : int24_step;
 }
 
 // Returns the operations of one step.
@@ -106,7 +118,8 @@ struct Launched {
 
 void chains(Plan& p, const Case& at, const Launched& l) {
   const std::string kernel = at.text("kernel");
-  const bool halves = kernel == "half", emulated = at.is("path", "emulation");
+  const bool halves = kernel == "half";
+  const Step step = step_of(kernel, at.is("path", "emulation"));
   const Random<Word> random(at.seed, 1), factor(at.seed, 2);
   // Repeats values among work-items, as the host takes far longer for a chain. Halves have magnitudes between
   // 1 and 2, so that a factor near 1 affects them for a thousand steps.
@@ -129,7 +142,7 @@ void chains(Plan& p, const Case& at, const Launched& l) {
       for (std::uint64_t i = begin; i < end; ++i) {
         for (std::uint64_t k = 0; k < l.ilp; ++k) {
           Word x = value(i * l.ilp + k);
-          for (std::uint64_t t = 0; t < l.trips; ++t) x = step(kernel, emulated, x, m, c);
+          for (std::uint64_t t = 0; t < l.trips; ++t) x = step(x, m, c);
           sums->of[i] = sums->of[i] * 31 + x;
         }
       }
