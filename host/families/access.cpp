@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// access: what do uncoalesced accesses cost?
+// access: what does it cost if accesses of neighbouring work-items are not coalesced, that is, served
+// together?
 //
 // In a copy every access is coalesced. Here the same number of elements is copied with strides, misaligned,
 // through a permutation, and transposed; the reads, the writes or both are uncoalesced.
@@ -59,7 +60,7 @@ std::uint64_t extent_of(std::uint64_t n) {
 }
 
 template <class T>
-void plan_line(Plan& p, const Case& at, Range global, Range local) {
+void plan_strided(Plan& p, const Case& at, Range global, Range local) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto stride = static_cast<std::uint32_t>(at.number("stride"));
   const auto offset = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at.number("offset")) % n);
@@ -136,8 +137,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("TILE", std::to_string(tile) + "u").define("ROWS", std::to_string(rows_of_group) + "u");
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
   p.peak = Peak::copy;
-  if (at.is("kernel", "line")) {
-    plan_line<T>(p, at, global, {group});
+  if (at.is("kernel", "strided")) {
+    plan_strided<T>(p, at, global, {group});
   } else if (at.is("kernel", "gather")) {
     plan_gather<T>(p, at, Permutation(n, at.seed), global, {group});
   } else if (at.is("kernel", "gather_lines")) {
@@ -154,11 +155,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
 // Keeps axes that a kernel ignores at their default; `side` names the uncoalesced accesses.
 bool is_valid(const Case& at) {
-  const bool line = at.is("kernel", "line"), gather = at.text("kernel").starts_with("gather");
+  const bool by_stride = at.is("kernel", "strided"), gather = at.text("kernel").starts_with("gather");
   const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
-  if ((strided || misaligned) && (!line || (strided && misaligned))) return false;
-  if ((line || gather) ? at.number("tile") != 32 : at.number("group") != 256) return false;
-  if (line) return at.is("side", "neither") == !(strided || misaligned);
+  if ((strided || misaligned) && (!by_stride || (strided && misaligned))) return false;
+  if ((by_stride || gather) ? at.number("tile") != 32 : at.number("group") != 256) return false;
+  if (by_stride) return at.is("side", "neither") == !(strided || misaligned);
   if (at.is("kernel", "gather_lines")) return at.is("side", "read") || at.is("side", "write");
   if (gather) return !at.is("side", "neither");
   if (at.is("kernel", "transpose")) return at.is("side", "read") || at.is("side", "write");
@@ -197,14 +198,14 @@ void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcom
 
 // Compares reads at the largest stride with unit-stride reads.
 void add_stride_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  const auto is_line = [](const Case& at) {
-    return at.is("kernel", "line") && at.is("type", "uint") && at.number("group") == 256 &&
+  const auto is_strided = [](const Case& at) {
+    return at.is("kernel", "strided") && at.is("type", "uint") && at.number("group") == 256 &&
            at.number("offset") == 0;
   };
-  const std::int64_t n = common_size(outcomes, is_line);
+  const std::int64_t n = common_size(outcomes, is_strided);
   const Outcome *straight = nullptr, *strided = nullptr;
   for (const auto& o : outcomes) {
-    if (!is_line(o.at) || o.at.number("n") != n) continue;
+    if (!is_strided(o.at) || o.at.number("n") != n) continue;
     if (o.at.is("side", "neither")) straight = &o;
     if (o.at.is("side", "read") &&
         (strided == nullptr || o.at.number("stride") > strided->at.number("stride")))
@@ -212,12 +213,13 @@ void add_stride_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& 
   }
   if (straight == nullptr || strided == nullptr) return;
   const std::int64_t stride = strided->at.number("stride");
-  out.push_back({.name = "stride_slowdown",
-                 .value = strided->time_s / straight->time_s,
-                 .unit = "ratio",
-                 .text = fmt::format("time of reads at stride {} / time at unit stride, n={}", stride, n),
-                 .note = fmt::format("stride {}", stride),
-                 .from = {strided, straight}});
+  out.push_back(
+      {.name = "stride_slowdown",
+       .value = strided->time_s / straight->time_s,
+       .unit = "ratio",
+       .text = fmt::format("time of a copy whose reads are {} elements apart / adjacent, n={}", stride, n),
+       .note = fmt::format("stride {}", stride),
+       .from = {strided, straight}});
 }
 
 // Compares, at the most common n, the worst case of each kind of access with the coalesced one.
@@ -233,14 +235,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
   const Outcome* straight = nullptr;
   for (const auto& o : outcomes) {
-    if (counts(o) && o.at.is("kernel", "line") && o.at.is("side", "neither")) straight = &o;
+    if (counts(o) && o.at.is("kernel", "strided") && o.at.is("side", "neither")) straight = &o;
   }
   if (straight == nullptr) return out;
   std::map<std::string, const Outcome*> worst;
   for (const auto& o : outcomes) {
     if (!counts(o)) continue;
     std::string kind = o.at.text("kernel");
-    if (kind == "line")
+    if (kind == "strided")
       kind = o.at.number("stride") > 1 ? "stride" : o.at.number("offset") > 0 ? "offset" : "";
     if (kind.empty()) continue;
     const std::string name = kind + (o.at.is("side", "neither") ? "" : "_" + o.at.text("side")) + "_cost";
@@ -259,9 +261,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 Sweeps all_paths(const Values& types, const Values& strides, const Values& offsets, const Values& n,
                  const Values& squares) {
   const Values sides = {"read", "write", "both"};
-  return {"kernel=line side=neither type=" + types + " n=" + n,
-          "kernel=line side=" + sides + " type=" + types + " stride=" + strides + " n=" + n,
-          "kernel=line side=" + sides + " type=" + types + " offset=" + offsets + " n=" + n,
+  return {"kernel=strided side=neither type=" + types + " n=" + n,
+          "kernel=strided side=" + sides + " type=" + types + " stride=" + strides + " n=" + n,
+          "kernel=strided side=" + sides + " type=" + types + " offset=" + offsets + " n=" + n,
           "kernel=gather side=" + sides + " type=" + types + " n=" + n,
           "kernel=transpose side=read,write type=" + types + " n=" + squares,
           "kernel=transpose_tiled,transpose_padded side=neither type=" + types + " n=" + squares};
@@ -276,40 +278,45 @@ Family access() {
   const Values sizes = {1 << 22, 1 << 24};
   return {
       .name = "access",
-      .question = "What do uncoalesced accesses cost: strided, misaligned, gathered, transposed?",
+      .question =
+          "What does it cost if accesses of neighbouring work-items are not coalesced (served together): "
+          "strided, "
+          "misaligned, gathered, transposed?",
       .axes = {{.name = "kernel",
-                .meaning = "line: work-item i accesses element offset + i * stride; gather: a random "
-                           "permutation; gather_lines: 32 work-items access `lines` segments of 32 elements; "
-                           "transpose: naive, of a square matrix; transpose_tiled: through local memory; "
-                           "transpose_padded: the same without bank conflicts",
-                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded",
+                .meaning =
+                    "strided: work-item i accesses element offset + i * stride; gather: in a random order; "
+                    "gather_lines: 32 neighbouring work-items access `lines` segments of 32 elements; "
+                    "transpose: naive, of a square matrix; transpose_tiled: through local memory; "
+                    "transpose_padded: the same without bank conflicts (accesses to one bank of local "
+                    "memory, which wait for each other)",
+                .values = {"strided", "gather", "transpose", "transpose_tiled", "transpose_padded",
                            "gather_lines"}},
                {.name = "side",
-                .meaning = "accesses that are not coalesced",
+                .meaning = "which accesses are not coalesced",
                 .values = {"neither", "read", "write", "both"}},
                {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
                {.name = "stride",
                 .meaning = "elements between neighbouring work-items",
                 .values = {1, 2, 4, 8, 16, 32, 64},
                 .domain = powers_of_two(1, 64),
-                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+                .when = [](const Case& at) { return at.is("kernel", "strided"); }},
                {.name = "offset",
                 .meaning = "misalignment, in elements",
                 .values = {0, 1, 2, 4, 8, 16, 31},
                 .domain = whole(0, 1024),
-                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+                .when = [](const Case& at) { return at.is("kernel", "strided"); }},
                {.name = "n",
                 .meaning = "elements moved; for transposes a square number",
                 .values = {1 << 22},
                 .domain = whole(1, INT32_MAX)},
                {.name = "group",
-                .meaning = "work-items per work-group of line and gather",
+                .meaning = "work-items per work-group of strided and gather",
                 .values = {256, 64, 128, 512, 1024},
                 .tunable = true,
                 .domain = whole(1, 65536),
                 .when =
                     [](const Case& at) {
-                      return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
+                      return at.is("kernel", "strided") || at.text("kernel").starts_with("gather");
                     },
                 .search_values = group_sizes},
                {.name = "tile",
@@ -325,23 +332,24 @@ Family access() {
                 .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
       .presets =
           {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
-                    Sweeps{"kernel=line n=1", "kernel=gather_lines side=read,write lines=1,4,32 n=4096",
+                    Sweeps{"kernel=strided n=1", "kernel=gather_lines side=read,write lines=1,4,32 n=4096",
                            "kernel=gather side=read type=uchar,ulong n=1009",
                            "kernel=transpose_tiled,transpose_padded tile=16 n=289"},
-           .quick = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=2,8 n=1048576",
-                     "kernel=line side=read,write,both stride=64 n=1048576",
-                     "kernel=line side=read,write,both offset=1 n=1048576",
+           .quick = {"kernel=strided side=neither n=1048576", "kernel=strided side=read stride=2,8 n=1048576",
+                     "kernel=strided side=read,write,both stride=64 n=1048576",
+                     "kernel=strided side=read,write,both offset=1 n=1048576",
                      "kernel=gather side=read,write,both n=1048576",
                      "kernel=transpose side=read,write n=1048576",
                      "kernel=transpose_tiled,transpose_padded side=neither n=1048576",
                      "kernel=gather_lines side=read lines=1,32 n=16777216"},
-           .profile = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=64 n=1048576",
+           .profile = {"kernel=strided side=neither n=1048576",
+                       "kernel=strided side=read stride=64 n=1048576",
                        "kernel=gather_lines side=read lines=1,32 n=16777216"},
            .paper = {},
            .full = all_paths({"uint"}, strides, offsets, sizes, sizes) +
                    all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
                    Sweeps{"kernel=gather_lines side=read,write lines=1,2,4,8,16,32 n=16777216,67108864",
-                          "kernel=line group=64,128,512,1024 n=" + sizes,
+                          "kernel=strided group=64,128,512,1024 n=" + sizes,
                           "kernel=transpose_tiled,transpose_padded tile=16,64 n=4194304,9000000,67108864"}},
       .view = {.rows = {"kernel", "side"},
                .columns = {"stride", "offset"},
@@ -350,7 +358,7 @@ Family access() {
                .graphs = {{.name = "stride",
                            .x = {"stride"},
                            .series = {"side"},
-                           .where = {"kernel=line", "offset=0"},
+                           .where = {"kernel=strided", "offset=0"},
                            .findings = {"stride_read_cost"}},
                           {.name = "order",
                            .kind = Graph::Kind::heat,
@@ -366,7 +374,7 @@ Family access() {
       .trait_group = TraitGroup::memory,
       .traits = {{.finding = "stride_slowdown",
                   .unit = "x",
-                  .meaning = "time of strided reads / time of unit-stride reads",
+                  .meaning = "time of a copy whose reads are the largest stride apart / adjacent",
                   .headline = "strided slowdown"},
                  {"line_time", "ns", "time per additional cache line that 32 work-items read from"}}};
 }

@@ -113,7 +113,7 @@ void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out
 
 // Returns the number of a configuration in the published searches and plots: by work-group size, then groups.
 // They have none for one element per work-item, which is no loop.
-std::optional<std::int64_t> measurement_of(const Case& at) {
+std::optional<std::int64_t> published_index_of(const Case& at) {
   const std::int64_t group = at.number("group");
   if (at.number("n") != published_n || at.is("form", "known_incorrect")) return {};
   if (at.is("kernel", "no_loop") && group % 32 == 0 && group <= 1024) return group / 32;
@@ -172,7 +172,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     const std::size_t items = ceil_div(vectors, ilp);
     p.launch(kernel, {round_up(items, group)}, {group}, out, in, count);
   }
-  if (const auto number = measurement_of(at)) p.derive("measurement", *number);
+  if (const auto number = published_index_of(at)) p.derive("published_index", *number);
   p.expect<T>(out, value);
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
   if (at.is("contents", "random")) p.peak = Peak::copy;
@@ -212,7 +212,7 @@ Sweeps published_search() {
       for (std::int64_t k = 1; k <= 32; ++k) groups.emplace_back(k * (published_n / group / 32));
       sweeps.push_back("kernel=" + Values{kernel} + " width=" + widths + " group=" + Values(group) +
                        " groups=" + groups +
-                       (Values{kernel} == Values{"warp_stride"} ? " split=even,turns" : ""));
+                       (Values{kernel} == Values{"warp_stride"} ? " split=even,aligned" : ""));
     }
   }
   // Adds a launch of the published summary, which has the time of 256 x 32768 in the search.
@@ -438,7 +438,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     std::string list;
     const SearchSpace minima = local_minima(search);
     for (const auto* o : minima) {
-      const auto number = measurement_of(o->at);
+      const auto number = published_index_of(o->at);
       list += fmt::format("{}{}{} {}", list.empty() ? "" : ", ", number ? fmt::format("#{} ", *number) : "",
                           launch_text(*o), microseconds(o->time_s));
     }
@@ -470,11 +470,13 @@ Family copy() {
       .question = "How do loop structure and launch configuration of a copy kernel affect bandwidth?",
       .axes =
           {{.name = "kernel",
-            .meaning = "no_loop: one vector per work-item; grid_stride: grid-stride loop; warp_stride: a "
-                       "contiguous sequence per sub-group; ilp: several vectors per work-item, all loaded "
-                       "before the first is stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: "
-                       "120 work-groups of 128 work-items with one contiguous sequence per sub-group "
-                       "(Billeter 2009), of equal length and of whole chunks",
+            .meaning = "no_loop: one vector per work-item; grid_stride: a loop that steps by the number of "
+                       "work-items; warp_stride: each sub-group copies one contiguous sequence; ilp: several "
+                       "vectors per work-item, all loaded "
+                       "before the first is stored; buffer: clEnqueueCopyBuffer; billeter: "
+                       "warp_stride by 120 work-groups of 128 work-items, sequences of equal length "
+                       "(Billeter 2009); billeter_chag: the same, of whole sub-group widths, as in the "
+                       "authors' library",
             .values = kernels},
            {.name = "type",
             .meaning = "element type",
@@ -504,7 +506,7 @@ Family copy() {
                   return search_values;
                 }},
            {.name = "ilp",
-            .meaning = "vectors that a work-item of kernel ilp has in flight",
+            .meaning = "vectors that a work-item of kernel ilp loads before it stores any",
             .values = ilps,
             .tunable = true,
             .domain = whole(1, 32),
@@ -518,9 +520,10 @@ Family copy() {
                        "that is timed too",
             .values = both},
            {.name = "split",
-            .meaning = "length of a warp_stride sequence: turns: a multiple of the sub-group size; even: as "
-                       "published, n / sequences vectors, or one more",
-            .values = {"turns", "even"},
+            .meaning =
+                "length of a warp_stride sequence: aligned: a multiple of the sub-group size; even: as "
+                "published, vectors / sequences, rounded down or up",
+            .values = {"aligned", "even"},
             .tunable = true,
             .when =
                 [](const Case& at) { return at.is("kernel", "warp_stride") && at.is("form", "corrected"); }},
@@ -598,14 +601,14 @@ Family copy() {
                .reference_of = Peak::copy},
       .derived = {{"sequence_width", "work-items that process one sequence together"},
                   {"sequence_size", "vectors of the longest sequence"},
-                  {"measurement", "number of the configuration in the published search and its chart"}},
+                  {"published_index", "number of the configuration in the published search and its chart"}},
       .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings,
-      .traits = {{"best_group", "items", "fastest work-group"},
-                 {"group_plateau", "x", "largest / smallest work-group within 5 % of the fastest"},
+      .traits = {{"best_group", "items", "fastest work-group size"},
+                 {"group_plateau", "x", "largest / smallest work-group size within 5 % of the fastest"},
                  {"vector_width", "words", "smallest vector width with 97 % of the best copy bandwidth",
                   TraitGroup::memory}}};
 }

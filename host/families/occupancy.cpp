@@ -225,12 +225,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     // Copies that do not saturate memory do not tell what would.
     constexpr double filled = 0.8;
     if (max_fraction_of_peak && *max_fraction_of_peak < filled) {
-      out.push_back(
-          {"bytes_in_flight_measured",
-           {},
-           "B",
-           fmt::format("the best such copy reaches {:.0f} % of copy bandwidth: memory is not saturated",
-                       100 * *max_fraction_of_peak)});
+      out.push_back({"bytes_in_flight_per_cu",
+                     {},
+                     "B",
+                     fmt::format("the best copy of family occupancy reaches only {:.0f} % of copy bandwidth",
+                                 100 * *max_fraction_of_peak)});
     } else {
       const Reached needed = *where_reached(rates, 0.9 * best);
       const bool already = needed.below.first == 0;  // fewer may suffice
@@ -244,8 +243,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       // Little's law again, from the rate at that point: only a different latency explains the difference.
       if (!already && (needed.at > 2 * predicted || 2 * needed.at < predicted))
         text += fmt::format(", as they arrive every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
-      out.push_back(
-          {"bytes_in_flight_measured", already ? std::nullopt : std::optional(needed.at), "B", text});
+      out.push_back({"bytes_in_flight_per_cu", already ? std::nullopt : std::optional(needed.at), "B", text});
     }
     if (device.compute_units > 0) {
       Finding all = out.back();
@@ -284,13 +282,16 @@ Family occupancy() {
   const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
       .name = "occupancy",
-      .question = "How many bytes in flight saturate memory, and can low occupancy provide them?",
+      .question =
+          "How many bytes in flight (loaded, not yet arrived) saturate memory, and can low occupancy provide "
+          "them?",
       .axes = {{.name = "kernel",
-                .meaning = "copy: all loads of a work-item before its stores; local, private: four 32-bit "
-                           "words of that memory per step; chase: pointer chase of one work-item",
+                .meaning = "copy: a work-item loads all its elements before it stores; local, private: reads "
+                           "four 32-bit "
+                           "words of local or private memory per step; chase: pointer chase of one work-item",
                 .values = {"copy", "local", "private", "chase"}},
                {.name = "words",
-                .meaning = "elements that a work-item of a copy has in flight",
+                .meaning = "elements that a work-item of a copy loads before it stores any",
                 .values = words,
                 .domain = whole(1, 32),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
@@ -351,14 +352,15 @@ Family occupancy() {
                            .series = {"words"},
                            .quantity = "fraction_of_peak",
                            .where = {"kernel=copy", "groups_per_cu=1,2,4"},
-                           .findings = {"bytes_in_flight_predicted", "bytes_in_flight_measured"},
+                           .findings = {"bytes_in_flight_predicted", "bytes_in_flight_per_cu"},
                            .marks = {"bytes_in_flight_predicted"},
                            .little = "bytes_in_flight_predicted"}}},
-      .derived = {{"bytes_in_flight", "bytes in flight per work-group: loaded and not yet stored, at most"},
-                  {"work_item_bytes", "bytes in flight per work-item"},
-                  {"work_items_per_cu",
-                   "work-items per compute unit, where few are launched or local memory limits them"},
-                  {"percent_of_2048", "the same in percent of the 2048 of an A100 or H200"}},
+      .derived =
+          {{"bytes_in_flight", "bytes in flight per work-group, at most"},
+           {"work_item_bytes", "bytes in flight per work-item"},
+           {"work_items_per_cu",
+            "resident work-items per compute unit, where few are launched or local memory limits them"},
+           {"percent_of_2048", "work_items_per_cu in percent of 2048, the most on an A100 or H200"}},
       .is_valid =
           [](const Case& at) {
             return at.is("kernel", "copy") ||
@@ -368,8 +370,9 @@ Family occupancy() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"bytes_in_flight_measured", "B", "bytes in flight per compute unit for 90 % of bandwidth"},
-                 {"bytes_in_flight", "B", "bytes in flight on the device for 90 % of bandwidth"}}};
+      .traits = {{"bytes_in_flight_per_cu", "B",
+                  "bytes in flight per compute unit at which copies reach 90 % of their bandwidth"},
+                 {"bytes_in_flight", "B", "bytes_in_flight_per_cu x compute units"}}};
 }
 
 }  // namespace clweave::families

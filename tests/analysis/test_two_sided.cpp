@@ -239,7 +239,7 @@ bool is_continuous(const Rule& rule) {
   if (rule.kind == Kind::finding) {
     static const std::set<std::string> counted = {"regional_minima_grid_stride_width1",
                                                   "slowdown_at_ends_2275x3300", "parabola_fit_2275x3300",
-                                                  "bytes_in_flight_measured"};
+                                                  "bytes_in_flight_per_cu"};
     return !counted.contains(rule.findings.front());
   }
   return rule.kind != Kind::trend;

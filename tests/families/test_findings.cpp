@@ -201,6 +201,19 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
       << "noise may be all of it";
 }
 
+TEST(BankFindings, FindNeitherBanksNorTheirWidthWhereEveryStrideTakesAsLong) {
+  const Family banks = family_named("banks");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(banks, "profile")) outcomes.emplace_back(at, 1e-3);
+  const auto findings = banks.findings(outcomes, roomy());
+  for (const char* name : {"banks", "bank_bytes"}) {
+    const auto found = std::ranges::find(findings, name, &Finding::name);
+    ASSERT_NE(found, findings.end()) << name;
+    EXPECT_FALSE(found->value) << name;
+    EXPECT_THAT(found->text, testing::StartsWith("none found")) << name;
+  }
+}
+
 // Outcomes of a device with this energy per byte and per operation.
 TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
   const Family peak = family_named("peak");
@@ -454,13 +467,13 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   EXPECT_NEAR(finding_of(sharp, "copy_latency"), 600, 1e-6);
   EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_predicted"), 9600, 1e-6);
   // Interpolates between 8192, at 8192 / 9600 of the peak, and 14336, which is past the corner.
-  EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_measured"), 10147, 1);
-  EXPECT_THAT(text_of_finding(sharp, "bytes_in_flight_measured"),
+  EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_per_cu"), 10147, 1);
+  EXPECT_THAT(text_of_finding(sharp, "bytes_in_flight_per_cu"),
               EndsWith("between 8 with 85 % and 14 with 100 %: 1.06 of the prediction"));
   // The more is asked for, the longer it takes.
   const auto slow = of_rate([](double bytes) { return bytes / (500 + bytes / 40); });
-  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr(" KiB reach 90 %"));
-  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("as they arrive every "));
+  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_per_cu"), HasSubstr(" KiB reach 90 %"));
+  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_per_cu"), HasSubstr("as they arrive every "));
 }
 
 // Expects launch, time, rate and size of sequences, and the published figures of sequences of equal length.
@@ -468,7 +481,7 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
   const Family copy = family_named("copy");
   std::vector<Outcome> outcomes;
   for (const char* sweep : {"kernel=no_loop width=1 group=128",
-                            "kernel=warp_stride width=1 group=128 groups=65536 split=turns,even"}) {
+                            "kernel=warp_stride width=1 group=128 groups=65536 split=aligned,even"}) {
     for (const auto& at : cases_of(copy, {sweep}, 1)) {
       outcomes.emplace_back(at, 1e-4);
       outcomes.back().bytes = std::int64_t{8} << 24;
