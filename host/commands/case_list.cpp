@@ -128,10 +128,15 @@ Report families_report(const std::vector<Family>& families, bool all_values) {
   for (std::size_t f = 0; f < families.size(); ++f) {
     const Family& family = families[f];
     std::vector<std::string> cases;
-    for (const auto* preset : preset_names)
-      cases.push_back(fmt::format("{} {}", preset, counts[f].at(preset)));
+    // The preset tune is what `clweave tune` searches: it is no list of cases to run.
+    for (const auto* preset : preset_names) {
+      if (std::string_view(preset) != "tune")
+        cases.push_back(fmt::format("{} {}", preset, counts[f].at(preset)));
+    }
+    const auto searches = counts[f].at("tune");
     out.line(fmt::format("{}  {}", paint(family.name, Style::bold), family.question));
-    out.line(fmt::format("  cases: {}", fmt::join(cases, ", ")));
+    out.line(fmt::format("  cases: {}{}", fmt::join(cases, ", "),
+                         searches > 0 ? fmt::format("; searches of `clweave tune`: {}", searches) : ""));
     Table table({{"axis"},
                  {"values (the first is the default)", Align::left, Overflow::wrap},
                  {"meaning", Align::left, Overflow::wrap}});

@@ -477,13 +477,16 @@ Family arithmetic() {
                       {"iterations", {8192, 16384}}};
   return {
       .name = "arithmetic",
-      .question = "How much occupancy and how much ILP reach peak arithmetic throughput?",
+      .question =
+          "How much occupancy (resident work-items) and how much ILP (independent chains of dependent steps) "
+          "reach peak "
+          "arithmetic throughput?",
       .axes = {{.name = "operation",
                 .meaning = "mad, fma: one instruction; mul_add: a multiplication, then an addition",
                 .values = operations},
                {.name = "type", .meaning = "type of the operands; int and long wrap", .values = types},
                {.name = "ilp",
-                .meaning = "ILP: independent dependency chains per work-item",
+                .meaning = "independent dependency chains per work-item",
                 .values = chains,
                 .domain = whole(1, 32)},
                {.name = "unroll",

@@ -74,8 +74,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   out.push_back(ratio_of("bank_conflict_slowdown", most, least,
                          "time of local memory reads at a stride of 256 bytes / of adjacent 32-bit words"));
   if (most.time_s < markedly * least.time_s) {
-    out.push_back(
-        {"bank_bytes", {}, "B", "none found: local memory reads take the same time at every stride"});
+    constexpr const char* none = "none found: local memory reads take the same time at every stride";
+    out.push_back({"banks", {}, "", none});
+    out.push_back({"bank_bytes", {}, "B", none});
     return out;
   }
   // Finds the smallest stride at which all conflict.

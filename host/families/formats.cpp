@@ -301,7 +301,7 @@ Family formats() {
                     "cl_intel_subgroup_matrix_multiply_accumulate with 8 or 16 work-items",
                 .values = {"builtin", "extension", "ptx", "emulation", "subgroup8", "subgroup16"}},
                {.name = "ilp",
-                .meaning = "ILP: independent dependency chains per work-item",
+                .meaning = "independent dependency chains per work-item",
                 .values = {8, 1, 2, 4},
                 .domain = whole(1, 16)},
                {.name = "group",

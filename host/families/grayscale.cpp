@@ -354,12 +354,13 @@ Family grayscale() {
       .axes =
           {{.name = "kernel",
             .meaning =
-                "naive: work-groups along rows, bounds check; unchecked: rows with room for whole "
-                "work-groups instead of a check; staged, staged_unchecked: both through local memory; "
-                "staged_synced, staged_unsynced: staged through volatile local memory, with and without its "
-                "barriers; bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, padded, "
-                "host_tail: work-groups along the whole image, whose remainder is checked for, padded, or "
-                "done by the host; words: guarded, several pixels per work-item, loaded as 32-bit words",
+                "naive: a bounds check at the end of each row; unchecked: rows padded to whole work-groups "
+                "instead; staged, staged_unchecked: both through local memory; "
+                "staged_synced, staged_unsynced: staged through volatile local memory, with barriers and "
+                "without; "
+                "bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, padded, "
+                "host_tail: the image as one row, with a bounds check, padded, or its remainder "
+                "converted by the host; words: guarded, several pixels per work-item, loaded as 32-bit words",
             .values = kernels},
            {.name = "image",
             .meaning = "columns x rows of RGBA pixels",
@@ -427,8 +428,8 @@ Family grayscale() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .traits = {{"best_group", "items", "fastest work-group"},
-                 {"group_plateau", "x", "largest / smallest work-group within 5 % of the fastest"}}};
+      .traits = {{"best_group", "items", "fastest work-group size"},
+                 {"group_plateau", "x", "largest / smallest work-group size within 5 % of the fastest"}}};
 }
 
 }  // namespace clweave::families

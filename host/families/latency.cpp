@@ -197,35 +197,38 @@ Family latency() {
   return {
       .name = "latency",
       .question = "How long does a dependent step take: a load, a multiply-add, a launch, an atomic?",
-      .axes = {{.name = "kernel",
-                .meaning =
-                    "chase: pointer chase of one work-item; chase_groups: of four per compute unit, each in "
-                    "its own work-group; chase_local: of one in local memory; mad_chain: dependent "
-                    "multiply-adds of one work-item; launch: kernels back to back; round_trip: the host "
-                    "waits for each; atomic_chain, atomic_chain_local: one work-item; atomic_one, "
-                    "atomic_group, atomic_item: many work-items add to one counter, one per work-group, one "
-                    "each; _local: in local memory, one per work-group",
-                .values = {"chase", "chase_groups", "chase_local", "mad_chain", "launch", "round_trip",
-                           "atomic_chain", "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
-                           "atomic_one_local", "atomic_item_local"}},
-               {.name = "working_set",
-                .meaning = "bytes that a chase covers",
-                .values = all_bytes,
-                .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
-                .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
-               {.name = "chain_length",
-                .meaning = "dependent steps: loads, multiply-adds, launches, atomics",
-                .values = {40009, 64, 256, 4096},
-                .domain = whole(1, 1 << 24)},
-               {.name = "group",
-                .meaning = "work-items per work-group, for atomics of many work-items",
-                .values = {64, 256},
-                .domain = whole(1, 65536),
-                .when =
-                    [](const Case& at) {
-                      return at.text("kernel").starts_with("atomic_") &&
-                             !at.text("kernel").starts_with("atomic_chain");
-                    }}},
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "chase: pointer chase of one work-item; chase_groups: four at once per compute unit, each in "
+                "its own work-group; chase_local: one in local memory; mad_chain: dependent "
+                "multiply-adds of one work-item; launch: kernels back to back; round_trip: the host "
+                "waits for each; atomic_chain, atomic_chain_local: dependent atomics of one work-item; "
+                "atomic_one, "
+                "atomic_group, atomic_item: many work-items add to one counter, one per work-group, one "
+                "each; atomic_one_local, atomic_item_local: in local memory, one per work-group, one each",
+            .values = {"chase", "chase_groups", "chase_local", "mad_chain", "launch", "round_trip",
+                       "atomic_chain", "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
+                       "atomic_one_local", "atomic_item_local"}},
+           {.name = "working_set",
+            .meaning = "bytes that a chase covers",
+            .values = all_bytes,
+            .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
+            .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
+           {.name = "chain_length",
+            .meaning = "dependent loads, multiply-adds, launches or atomics; 40009: so many that the first, "
+                       "cold loads do not matter",
+            .values = {40009, 64, 256, 4096},
+            .domain = whole(1, 1 << 24)},
+           {.name = "group",
+            .meaning = "work-items per work-group, for atomics of many work-items",
+            .values = {64, 256},
+            .domain = whole(1, 65536),
+            .when =
+                [](const Case& at) {
+                  return at.text("kernel").starts_with("atomic_") &&
+                         !at.text("kernel").starts_with("atomic_chain");
+                }}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 chain_length=7,101",
                             "kernel=chase_local working_set=1024 chain_length=101",
                             "kernel=mad_chain chain_length=101", "kernel=launch,round_trip chain_length=3",

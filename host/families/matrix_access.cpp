@@ -90,8 +90,10 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (const std::string name = published_name(at); !name.empty())
     p.derived.emplace_back("published_as", name);
   if (published)
-    p.known_incorrect = kernel == "unweave" ? "as published, its index is initialised from itself"
-                                            : "as published, its factor is 1 - 2 in an unsigned type";
+    p.known_incorrect =
+        kernel == "unweave"
+            ? "as published, `ulong row = 2 * row` reads the new variable before it has a value"
+            : "as published, its factor is 1 - 2 in an unsigned type";
   return p;
 }
 
@@ -171,7 +173,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (value) out.push_back({name, *value, "ratio", std::string(text) + ", n=" + std::to_string(largest)});
   };
   add("uncoalesced_slowdown", ratio(outcomes, "mapping", "row_first", "column_first", of_kernel("grid")),
-      "time of grid: uncoalesced (neighbours a row apart) / coalesced");
+      "time of grid: neighbouring work-items a row apart / adjacent");
   add(
       "loop_over_grid",
       [&]() -> std::optional<double> {
@@ -212,13 +214,14 @@ Family matrix_access() {
       .axes = {{.name = "kernel",
                 .meaning =
                     "loop: one work-item per row or column (published as MyAdd); grid: one per element "
-                    "(MyAdd_2D); unweave: the same, indices permuted so that neighbours take the same branch "
+                    "(MyAdd_2D); unweave: the same, indices permuted so that neighbouring work-items take "
+                    "the same branch "
                     "(MyAdd_2D_unweave); nobranch, select, signbit: no branch in the source",
                 .values = kernels},
                {.name = "parity", .meaning = "index whose parity selects + or -", .values = parities},
                {.name = "mapping",
-                .meaning =
-                    "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
+                .meaning = "row_first: dimension 0 is the row, as published: neighbouring work-items are a "
+                           "row apart; column_first: the column: they are adjacent",
                 .values = mappings},
                {.name = "operands",
                 .meaning = "ab: A and B are read; a: only A, as first published",
@@ -304,8 +307,8 @@ Family matrix_access() {
       .trait_group = TraitGroup::memory,
       .traits = {{.finding = "uncoalesced_slowdown",
                   .unit = "x",
-                  .meaning = "time of uncoalesced / coalesced access",
-                  .headline = "uncoalesced slowdown"}}};
+                  .meaning = "time of a matrix addition, neighbouring work-items a row apart / adjacent",
+                  .headline = "matrix addition a row apart, slowdown"}}};
 }
 
 }  // namespace clweave::families

@@ -399,7 +399,7 @@ Family peak() {
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "buffer: clEnqueueCopyBuffer; copy, read: one vector per work-item, or strided; "
+                    "buffer: clEnqueueCopyBuffer; copy: one vector per work-item; read: a grid-stride loop; "
                     "copy_run, read_run: a contiguous run per work-item; copy_stream_run: the same with "
                     "non-temporal stores; read_tile: coalesced by large work-groups, which store one vector "
                     "each; reread, reread_run: a working set read many times; local_read, local_read_run: "
@@ -414,13 +414,14 @@ Family peak() {
                 .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
                {.name = "n",
                 .meaning =
-                    "32-bit words read or copied, for reread the working set; local_read and arithmetic use "
-                    "n / 256 elements, on CPUs n / 4096, rounded up to occupy all compute units",
+                    "32-bit words read or copied; reread: words of the working set; local_read, arithmetic: "
+                    "256 times the elements, on CPUs 4096 times, and at least enough for all compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "iterations",
-                .meaning = "multiply-adds of each of eight dependency chains; for local_read: steps of eight "
-                           "vectors each",
+                .meaning = "multiply-adds of each of eight dependency chains; local_read: steps, each of "
+                           "which reads eight "
+                           "vectors",
                 .values = {1024, 2048, 8192},
                 .domain = whole(1, 1 << 20),
                 .when =

@@ -247,8 +247,8 @@ Family queues() {
             .domain = whole(1, 65536),
             .when = of({"groups"})},
            {.name = "iterations",
-            .meaning = "arithmetic steps of each work-item, 2048 work-items per compute unit; 0: no "
-                       "arithmetic, and one work-item in all",
+            .meaning = "arithmetic steps of each of 2048 work-items per compute unit; 0: one work-item "
+                       "without arithmetic",
             .values = {0, 1000},
             .domain = whole(0, 1000000000),
             .when = computes},
@@ -279,7 +279,7 @@ Family queues() {
       .trait_group = TraitGroup::synchronisation,
       .traits = {{"queues_gain", "x", "time of launches on one queue / on the best number of queues"},
                  {"wake_up", "x", "time of a round trip after 100 ms idle / without idling"},
-                 {"group_rate", "M/s", "work-groups dispatched"},
+                 {"group_rate", "M/s", "work-groups started per second"},
                  {"overlap", "", "fraction of a transfer that overlaps a kernel"}}};
 }
 

@@ -419,11 +419,14 @@ Family reduction() {
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
       .name = "reduction",
-      .question = "How fast is a reduction, and what does each classic optimisation step bring?",
+      .question =
+          "How fast is a reduction, and what does each classic optimisation step (Harris 2007) bring?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "interleaved: divergent; nondivergent: neighbouring work-items work, with bank "
-                    "conflicts; sequential: adjacent addresses; first_add: work-items add two elements as "
+                    "interleaved: every second work-item works, then every fourth, so branches diverge; "
+                    "nondivergent: neighbouring work-items work, with bank "
+                    "conflicts; sequential: on adjacent addresses, without conflicts; first_add: work-items "
+                    "add two elements as "
                     "they load; last_warp: the last 64 partial sums without a loop; unrolled: no loop at "
                     "all; more_work: the same, many elements per work-item; many: many elements per "
                     "work-item, tile by tile; vector: vector loads, several accumulators; subgroup: "

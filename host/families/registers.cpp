@@ -245,8 +245,8 @@ Family registers() {
                     .domain = whole(1, 1024),
                     .per_compute_unit = more_than_zero("groups_per_cu")},
                    {.name = "iterations",
-                    .meaning = "steps; 0: as many as make 4096 updates per work-item, for census 64 counts "
-                               "of the resident work-groups",
+                    .meaning = "loop iterations; 0: live: 4096 / `live`, so that the work stays equal; "
+                               "census: 64",
                     .values = {0},
                     .domain = whole(0, 65535)}},
           .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_cu=2 iterations=1,3",

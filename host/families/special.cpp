@@ -356,7 +356,8 @@ Family special() {
                     .values = {"evaluate", "denormals", "contraction"}},
                    {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
                    {.name = "path",
-                    .meaning = "error bound: full: OpenCL's; half: half_*, 8192 ULP; native: native_*, "
+                    .meaning = "error bound: full: OpenCL's; half: half_*, 8192 units in the last place "
+                               "(ULP); native: native_*, "
                                "implementation-defined",
                     .values = {"full", "half", "native"},
                     .when = evaluates},

@@ -202,9 +202,8 @@ Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const
   const auto more = static_cast<double>(by_barriers.rbegin()->first - by_barriers.begin()->first);
   const std::int64_t group = few.at.number("group");
   const double ns = (step_ns(many, many.time_s) - step_ns(few, few.time_s)) / more;
-  Finding out{
-      fmt::format("barrier_{}_{}", memory, group), ns, "ns",
-      fmt::format("a barrier of {} work-items with a fence of {} memory takes {:.3g} ns", group, memory, ns)};
+  Finding out{fmt::format("barrier_{}_{}", memory, group), ns, "ns",
+              fmt::format("a barrier of {} work-items with a {} fence takes {:.3g} ns", group, memory, ns)};
   if (few.low_s && few.high_s && many.low_s && many.high_s) {
     const auto reach = [&](double of_many, double of_few) {
       const double one = step_ns(many, of_many - many.time_s), other = step_ns(few, of_few - few.time_s);
@@ -216,7 +215,8 @@ Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const
   if (out.low.value_or(ns) > 0) return out;
   out.value.reset();
   out.text = fmt::format(
-      "none found: {:.0f} more barriers of {} work-items with a fence of {} memory take no measurable time",
+      "none found: {:.0f} more barriers of {} work-items with a {} fence changed the time by less than can "
+      "be measured",
       more, group, memory);
   return out;
 }
@@ -309,11 +309,11 @@ Family sync() {
                 .values = operations},
                {.name = "by",
                 .meaning = "memory: local memory and barriers; subgroups: OpenCL sub-group operations; "
-                           "shuffle: NVIDIA's, by PTX",
+                           "shuffle: NVIDIA's PTX instruction",
                 .values = means,
                 .when = [=](const Case& at) { return !exchanges(at); }},
                {.name = "memory",
-                .meaning = "memory of the exchange, and of the barriers' fence",
+                .meaning = "memory of the exchange, whose accesses the barriers order (fence)",
                 .values = {"local", "global"},
                 .when = exchanges},
                {.name = "barriers",
@@ -347,11 +347,13 @@ Family sync() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"barrier_local_256", "ns", "barrier of 256 work-items, local fence"},
-                 {"barrier_global_256", "ns", "barrier of 256 work-items, global fence"},
-                 {"subgroup_width", "items", "work-items of a sub-group"},
-                 {"reduce_gain", "x", "time of a sum through local memory / by a sub-group reduction"},
-                 {"shuffle_gain", "x", "time of a shuffle through local memory / by a sub-group shuffle"}}};
+      .traits = {
+          {"barrier_local_256", "ns", "barrier of 256 work-items that orders local memory accesses (fence)"},
+          {"barrier_global_256", "ns", "barrier of 256 work-items that orders global memory accesses"},
+          {"subgroup_width", "items",
+           "work-items per sub-group, by get_sub_group_size(); on a CPU it may be the work-group"},
+          {"reduce_gain", "x", "time of a sum through local memory / by a sub-group reduction"},
+          {"shuffle_gain", "x", "time of a shuffle through local memory / by a sub-group shuffle"}}};
 }
 
 }  // namespace clweave::families

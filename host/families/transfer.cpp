@@ -194,7 +194,8 @@ Family transfer() {
                         1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
   return {
       .name = "transfer",
-      .question = "How fast are H2D and D2H transfers, and what do they depend on?",
+      .question =
+          "How fast are transfers from host to device (H2D) and back (D2H), and what do they depend on?",
       .axes = {{.name = "kernel",
                 .meaning = "write: H2D; read: D2H; both: duplex, on two queues; rect_*: the first two thirds "
                            "of each row of a buffer; map_*: mapped, and copied by the host; map_first: "
@@ -207,7 +208,7 @@ Family transfer() {
                 .when = moves},
                {.name = "buffer",
                 .meaning = "device buffer: the driver's default, CL_MEM_ALLOC_HOST_PTR, CL_MEM_USE_HOST_PTR, "
-                           "or coarse- or fine-grained SVM",
+                           "or coarse- or fine-grained shared virtual memory (SVM)",
                 .values = {"device", "alloc_host_ptr", "use_host_ptr", "svm_coarse", "svm_fine"}},
                {.name = "align",
                 .meaning = "offset of the host memory from a page's start, in bytes; 4096: page-aligned",

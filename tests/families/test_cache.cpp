@@ -87,6 +87,19 @@ TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("l3")))));
 }
 
+// A pair that takes longer than pairs further apart was disturbed: then no distance tells where a fetch ends.
+TEST(CacheFindings, FindNoFetchGranularityAmongDisturbedPairs) {
+  const Family cache = family_named("cache");
+  const Invented device({{200, 20}, {260, 60}, {27000, 150}, {1 << 22, 330}});
+  auto outcomes = device.walked(of_two_levels);
+  for (auto& o : outcomes) {
+    if (o.at.is("kernel", "pair") && o.at.number("apart") == 16) o.time_s *= 1.5;
+  }
+  const Finding fetched = named(cache.findings(outcomes, roomy()), "fetch_granularity");
+  EXPECT_FALSE(fetched.value);
+  EXPECT_THAT(fetched.text, StartsWith("two loads 16 bytes apart take 150 ns"));
+}
+
 // A climb without a second plateau is no cache, and one disturbed row is no level.
 TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
   const Family cache = family_named("cache");
