@@ -41,7 +41,7 @@ std::string plural(std::size_t n, const std::string& one) {
 namespace {
 
 std::string without_figure(const Trait& trait) {
-  return trait.undecided.empty() ? not_measured : "undecided";
+  return trait.undecided.empty() ? not_measured : trait.without_figure();
 }
 
 }  // namespace

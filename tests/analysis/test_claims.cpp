@@ -1385,9 +1385,9 @@ TEST(ClaimsOutput, OneDevice) {
             R"(Loom 1, Invented, driver 1.2
 2 published claims as published: 1 holds, 1 not measured
 
-statement        as published  at its best  claim  asked      at             published
-───────────────────────────────────────────────────────────────────────────────────────────────────
-Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, discarded
+statement        as published  at its best  claim  holds if   at             published, by the same bound
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, discarded: wrong results
 Satin shines     not measured               t-2    < 1x ±3 %
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
@@ -1425,9 +1425,9 @@ TEST(ClaimsOutput, SeveralDevicesSideBySide) {
 B  Loom 2, Invented, driver 1.2  
    2 published claims as published: 1 fails, 1 not measured  
 
-| statement | A as published | A at its best | B as published | B at its best | claim | published |
+| statement | A as published | A at its best | B as published | B at its best | claim | published, by the same bound |
 | --- | --- | --- | --- | --- | --- | --- |
-| Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, discarded |
+| Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, discarded: wrong results |
 | Satin shines | not measured |  | not measured |  | t-2 |  |
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,

@@ -253,13 +253,13 @@ TEST(DeviceProfile, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
   rows.push_back(said("cache", "host_l2_bytes", 2 << 20));
   rows.push_back(said("cache", "host_l3_bytes", 105 << 20));
   const Profile made = profile_from(rows);
-  EXPECT_EQ(trait(made, "l1_bytes").remark, "the operating system says 48 KiB");
+  EXPECT_EQ(trait(made, "l1_bytes").remark, "the operating system reports 48 KiB");
   EXPECT_THAT(trait(made, "l2_bytes").remark,
-              AllOf(HasSubstr("says 2 MiB, but latency rises"), HasSubstr("pages map")));
+              AllOf(HasSubstr("reports 2 MiB, but latency rises"), HasSubstr("pages map")));
   EXPECT_THAT(trait(made, "l3_bytes").remark, HasSubstr("105 MiB, but no pointer chase found"));
   EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("l1_bytes of Loom 1: the operating"));
   EXPECT_THAT(shown(report_of({made}, false), "json"),
-              HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
+              HasSubstr("\"remark\": \"the operating system reports 48 KiB\""));
 }
 
 TEST(DeviceProfile, SaysWhatTheMakerSaysOfAnH200) {
@@ -268,16 +268,17 @@ TEST(DeviceProfile, SaysWhatTheMakerSaysOfAnH200) {
   auto others = lanes();
   for (auto& r : others) r.device = "NVIDIA H200";
   EXPECT_EQ(trait(profile_from(others), "l2_bytes").remark, "") << "its caches were not measured";
-  EXPECT_THAT(trait(profile_from(rows), "l2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
+  EXPECT_THAT(trait(profile_from(rows), "l2_bytes").remark,
+              HasSubstr("NVIDIA specifies 60 MiB in two halves"));
 }
 
 TEST(DeviceProfile, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
   rows.push_back(said("branch_divergence", "driver_simd_width", 16));
   EXPECT_EQ(trait(profile_from(rows), "simd_width").remark,
-            "the driver prefers work-groups of a multiple of 16");
+            "the driver's preferred work-group size multiple is 16");
   rows.back().value = 8;
-  EXPECT_THAT(trait(profile_from(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
+  EXPECT_THAT(trait(profile_from(rows), "simd_width").remark, HasSubstr("multiple is 8, but the times"));
 }
 
 TEST(DeviceProfile, SaysWhatAnErrorOfAWholeValueMeans) {
@@ -454,6 +455,23 @@ TEST(DeviceProfileOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
       AllOf(HasSubstr(R"("note": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
 }
 
+// What the rows show not to exist is called the same in the table and below it, once for all its traits.
+TEST(DeviceProfileOutput, NoneFoundIsOneWord) {
+  auto families = all_families();
+  std::ranges::find(families, "branch_divergence", &Family::name)->findings = [](const std::vector<Outcome>&,
+                                                                                 const DeviceInfo&) {
+    const std::string none = "none found: every path takes as long";
+    return std::vector<Finding>{{"simd_width", {}, "items", none},
+                                {"divergence_slowdown", {}, "ratio", none}};
+  };
+  const ResultsSet results = results_of(lanes());
+  const std::vector<Profile> profiles = {profile_of(device_rows(results).at(0), families)};
+  const std::string out = shown(report_of(profiles, false), "text");
+  EXPECT_THAT(out, AllOf(HasSubstr("\nsimd_width           none found "),
+                         HasSubstr("\nsimd_width, divergence_slowdown of Loom 1: none found: every path"),
+                         testing::Not(HasSubstr("undecided"))));
+}
+
 TEST(DeviceProfileOutput, OneDevice) {
   const std::string out = shown(
       report_of(std::vector<Profile>{profile_from({peak("copy", 200), peak("read", 250)})}, true), "text");
@@ -468,7 +486,8 @@ read                250  GB/s      read bandwidth
 not measured on Loom 1
 )"));
   EXPECT_THAT(out, AllOf(HasSubstr(R"(
-  simd_width, divergence_slowdown
+  simd_width: SIMD width (warp, wavefront, sub-group), inferred from times
+  divergence_slowdown: time of two divergent paths / time of one path
     clweave run --device "Loom 1" --family branch_divergence
 )"),
                          HasSubstr(R"(

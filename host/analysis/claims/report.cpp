@@ -68,7 +68,7 @@ std::vector<std::string> published_texts(const Claim& claim) {
 
 std::string evidence_text(const Claim& claim) {
   auto parts = published_texts(claim);
-  if (!claim.published_error.empty()) parts.emplace_back("discarded");
+  if (!claim.published_error.empty()) parts.emplace_back("discarded: wrong results");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -107,8 +107,8 @@ Table table_of(const std::vector<DeviceClaimResults>& devices) {
   heads.push_back({"claim", Align::left, Overflow::keep, 4});
   if (one)
     heads.insert(heads.end(),
-                 {{"asked", Align::left, Overflow::keep, 3}, {"at", Align::left, Overflow::cut, 1}});
-  heads.push_back({"published", Align::left, Overflow::cut, 2});
+                 {{"holds if", Align::left, Overflow::keep, 3}, {"at", Align::left, Overflow::cut, 1}});
+  heads.push_back({"published, by the same bound", Align::left, Overflow::cut, 2});
   Table table(heads);
   std::vector<std::vector<std::vector<const ClaimResult*>>> all;
   for (const auto& device : devices) all.push_back(by_claim(device));

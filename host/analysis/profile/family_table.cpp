@@ -425,9 +425,11 @@ void add_findings(Report& out, const std::vector<const DeviceResults*>& all, con
     for (const auto& found : all[d]->findings) {
       if (found.family != family.name) continue;
       const Finding& one = found.typical();
-      out.line(fmt::format(
-          "  {}{} {}: {}", all.size() > 1 ? letter_of(d) + " " : "", paint(one.name, Style::cyan),
-          one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided", one.text));
+      const std::string found_text = one.value ? " " + figure_text(*one.value, one.low, one.high, one.unit)
+                                     : one.text.starts_with("none found") ? ""
+                                                                          : " undecided";
+      out.line(fmt::format("  {}{}{}: {}", all.size() > 1 ? letter_of(d) + " " : "",
+                           paint(one.name, Style::cyan), found_text, one.text));
       any = true;
     }
   }

@@ -308,9 +308,9 @@ std::string value_text(const Trait& trait, bool with_interval) {
     return with_interval ? figure_text(value, low, high, unit) : number_text(value, unit);
   }
   if (trait.undecided.empty()) return "-";
-  if (!with_interval || !trait.range) return "undecided";
-  return fmt::format("{} to {}, undecided", number_text(trait.range->first, unit),
-                     number_text(trait.range->second, unit));
+  if (!with_interval || !trait.range) return trait.without_figure();
+  return fmt::format("{} to {}, {}", number_text(trait.range->first, unit),
+                     number_text(trait.range->second, unit), trait.without_figure());
 }
 
 const char* title_of(TraitGroup group) {
@@ -358,24 +358,38 @@ Table table_of(const std::vector<Profile>& profiles) {
 
 // The runs that would tell what a profile lacks, each once.
 void add_missing(const Profile& profile, Report& out) {
-  std::map<std::string, std::vector<std::string>> by_command;
+  std::map<std::string, std::vector<const Trait*>> by_command;
   for (const auto& trait : profile.traits) {
-    if (!trait.is_known()) by_command[trait.command].push_back(trait.name);
+    if (!trait.is_known()) by_command[trait.command].push_back(&trait);
   }
   if (by_command.empty()) return;
   out.line();
   out.line(paint("not measured on " + profile.device, Style::bold));
-  for (const auto& [command, names] : by_command) {
-    out.line("  " + paint(fmt::format("{}", fmt::join(names, ", ")), Style::dim));
+  for (const auto& [command, traits] : by_command) {
+    for (const auto* trait : traits)
+      out.line(fmt::format("  {}: {}", paint(trait->name, Style::dim), trait->meaning));
     out.command("    " + command);
   }
 }
 
+// Gives each reason once, with all traits that it leaves open.
 void add_undecided(const Profile& profile, Report& out) {
+  std::vector<std::pair<const Trait*, std::vector<std::string>>> reasons;
   for (const auto& trait : profile.traits) {
-    if (!trait.undecided.empty())
-      out.line(fmt::format("{} of {} is undecided: {}", paint(trait.name, Style::cyan), profile.device,
-                           trait.undecided));
+    if (trait.undecided.empty()) continue;
+    const auto known = std::ranges::find_if(
+        reasons, [&](const auto& reason) { return reason.first->undecided == trait.undecided; });
+    auto& names = known != reasons.end() ? known->second
+                                         : reasons.emplace_back(&trait, std::vector<std::string>()).second;
+    names.push_back(paint(trait.name, Style::cyan));
+  }
+  for (const auto& [first, names] : reasons) {
+    const bool none = std::string_view(first->without_figure()) == "none found";
+    out.line(fmt::format("{} of {}{}: {}", fmt::join(names, ", "), profile.device,
+                         none                ? ""
+                         : names.size() == 1 ? " is undecided"
+                                             : " are undecided",
+                         first->undecided));
   }
 }
 

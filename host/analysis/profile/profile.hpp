@@ -26,6 +26,11 @@ struct Trait {
   std::string remark = {};    // a sentence: what driver, vendor or operating system say of it
 
   bool is_known() const { return figure || !undecided.empty(); }
+  // Returns "none found" where the rows show that there is nothing to find, such as no banks; else
+  // "undecided".
+  const char* without_figure() const {
+    return undecided.starts_with("none found") ? "none found" : "undecided";
+  }
 };
 
 struct Profile {

@@ -25,11 +25,11 @@ struct VendorFigure {
 };
 constexpr std::array<VendorFigure, 2> vendor_figures = {
     {{"H200", "l1_bytes", 256 << 10,
-      "NVIDIA says 256 KiB, of which local memory takes a part, and "
-      "the driver some even where a kernel has none"},
+      "NVIDIA specifies 256 KiB, of which local memory takes a part; "
+      "the driver reserves some even for kernels without local memory"},
      {"H200", "l2_bytes", 60 << 20,
-      "NVIDIA says 60 MiB, in two halves, each beside half of the "
-      "compute units: what one work-item reads fits in one"}}};
+      "NVIDIA specifies 60 MiB in two halves, one per half of the compute "
+      "units; one work-item uses one half"}}};
 
 // Returns a finding as it was recorded with the rows; nothing where an older version wrote them.
 std::optional<double> recorded(const DeviceRows& rows, const std::string& finding) {
@@ -57,12 +57,12 @@ std::string cache_note(const Trait& trait, int level, const DeviceRows& rows) {
     near = true;  // the text explains the difference
   }
   if (host) {
-    said.push_back("the operating system says " + bytes_text(*host));
+    said.push_back("the operating system reports " + bytes_text(*host));
     near = near || is_near(trait, *host);
   }
   const bool last = !recorded(rows, fmt::format("l{}_bytes", level + 1));
   if (driver && last) {
-    said.push_back("the driver says " + bytes_text(*driver) + " of the last cache");
+    said.push_back("the driver reports " + bytes_text(*driver) + " as its last-level cache");
     near = near || is_near(trait, *driver);
   }
   if (said.empty()) return "";
@@ -79,8 +79,8 @@ std::string cache_note(const Trait& trait, int level, const DeviceRows& rows) {
 std::string simd_width_note(const Trait& trait, const DeviceRows& rows) {
   const auto driver = recorded(rows, "driver_simd_width");
   if (!driver || !trait.figure) return "";
-  const std::string text = fmt::format("the driver prefers work-groups of a multiple of {}", *driver);
-  return trait.figure->value == *driver ? text : text + ", but their times show no such step";
+  const std::string text = fmt::format("the driver's preferred work-group size multiple is {}", *driver);
+  return trait.figure->value == *driver ? text : text + ", but the times show no such step";
 }
 
 // Explains an error as large as the value itself.
