@@ -20,8 +20,8 @@ size_t place(const size_t i, const uint n, const uint stride, const uint offset)
   return (shifted < n ? shifted : shifted - n) * stride;
 }
 
-__kernel void line(__global T* restrict out, __global const T* restrict in, const uint n, const uint read_stride,
-                   const uint write_stride, const uint read_offset, const uint write_offset) {
+__kernel void strided(__global T* restrict out, __global const T* restrict in, const uint n, const uint read_stride,
+                      const uint write_stride, const uint read_offset, const uint write_offset) {
   const size_t i = get_global_id(0);
   if (i < n) out[place(i, n, write_stride, write_offset)] = in[place(i, n, read_stride, read_offset)];
 }

@@ -70,8 +70,8 @@ void plan_strided(Plan& p, const Case& at, Range global, Range local) {
   const Random<T> value(at.seed, 1);
   const auto in = p.input<T>(n * read_stride, value);
   const auto out = p.output<T>(n * write_stride);
-  p.launch("line", std::move(global), std::move(local), out, in, static_cast<std::uint32_t>(n), read_stride,
-           write_stride, read_offset, write_offset);
+  p.launch("strided", std::move(global), std::move(local), out, in, static_cast<std::uint32_t>(n),
+           read_stride, write_stride, read_offset, write_offset);
   expect_strided<T>(p, out, write_stride, [=](std::uint64_t written) {
     return value((written + n - write_offset + read_offset) % n * read_stride);
   });
