@@ -202,7 +202,7 @@ Series series_of(const RowsByCoordinate& rows, const std::string& quantity, Resa
 
 // Returns the series of the numerator, over that of the denominator at the coordinates that both have.
 Series series_of(const Rule& rule, const DividedRows& rows, Resample sample, UsedRows* used) {
-  const Series numerator = series_of(rows.numerator_by_coordinate, rule.quantity, sample, used);
+  Series numerator = series_of(rows.numerator_by_coordinate, rule.quantity, sample, used);
   if (rule.denominator.empty()) return numerator;
   const Series denominator =
       series_of(rows.denominator_by_coordinate, rule.denominator_quantity, sample, used);
@@ -440,7 +440,7 @@ std::optional<RuleEstimate> estimate_finding_rule(const Rule& rule, const std::s
   for (const auto& extra : rule.extra_conditions) {
     const auto condition = estimate_finding(conclusions, extra.finding, "", device);
     if (!condition) return {};
-    out.conditions.push_back({*condition, extra});
+    out.conditions.push_back({*condition, static_cast<const Bound&>(extra)});
   }
   return out;
 }

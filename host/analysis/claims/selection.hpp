@@ -104,8 +104,8 @@ class ExpectedCases {
  private:
   struct ExpectedCase {
     Case at;
-    std::size_t alternative;  // of the query
-    bool has_run;
+    std::size_t alternative = 0;  // of the query
+    bool has_run = false;
   };
   using RowValues = std::vector<const Value*>;  // by the family's axes; null: the row lacks it
 
