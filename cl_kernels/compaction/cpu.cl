@@ -99,7 +99,7 @@ __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __g
     --position;
     serial_look_back(states, mine.epoch, &position, &tile_prefix);
   }
-  publish(states, mine.tile, mine.epoch, STATUS_PREFIX, tile_prefix + kept);
+  publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, tile_prefix + kept);
   for (uint i = 0; i < kept; ++i) out[tile_prefix + i] = held[i];
 #if INDEX
   for (uint i = 0; i < kept; ++i) index[tile_prefix + i] = places[i];

@@ -17,11 +17,11 @@ uint prefix_in_sections(volatile __global StateWord* states, const TileTicket mi
   uint value = 0, all;
   for (uint spins = 0; at >= max(first, 0) && spins < SPIN_LIMIT; ++spins) {
     const uint status = poll(states, (uint)at, mine.epoch, &value);
-    if (status == STATUS_PREFIX || (status == STATUS_AGGREGATE && at > first)) break;
+    if (status == STATUS_INCLUSIVE || (status == STATUS_AGGREGATE && at > first)) break;
   }
   (void)scan_group(partials, value, &all);
   if (local_id == 0 && mine.tile % SECTION == SECTION - 1)
-    publish(states, mine.tile, mine.epoch, STATUS_PREFIX, all + total);
+    publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, all + total);
   return all;
 }
 

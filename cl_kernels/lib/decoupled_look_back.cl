@@ -37,8 +37,8 @@ Element warp_look_back(volatile __global StateWord* states, const TileTicket min
     for (int w = 0; w < WINDOW / SUBGROUP_SIZE; ++w) {
       const int at = position - local_id;
       Element value = at == FRONT ? init() : identity();
-      const uint status = at < 0 ? STATUS_PREFIX : read_state(loaded[w], mine.epoch, &value);
-      const uint prefixes = ballot(status == STATUS_PREFIX);
+      const uint status = at < 0 ? STATUS_INCLUSIVE : read_state(loaded[w], mine.epoch, &value);
+      const uint prefixes = ballot(status == STATUS_INCLUSIVE);
       const uint needed = prefixes != 0 ? prefixes ^ (prefixes - 1) : ~0u;  // up to the nearest prefix
       if ((ballot(status == STATUS_INVALID) & needed) != 0) break;
       if ((needed >> local_id & 1) != 0) exclusive_prefix = combine(value, exclusive_prefix);
@@ -56,7 +56,7 @@ Element parallel_look_back(volatile __global StateWord* states, const TileTicket
   if (local_id < SUBGROUP_SIZE) {
     const Element exclusive_prefix = warp_look_back(states, mine);
     if (local_id == 0) {
-      publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
+      publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(exclusive_prefix, total));
       shared_prefix[0] = exclusive_prefix;
     }
   }
@@ -88,8 +88,8 @@ void subgroup_look_back(volatile __global StateWord* states, const uint epoch, i
   while (spins < SPIN_LIMIT) {
     const int at = *position - (int)lane;
     Element value = at == FRONT ? init() : identity();
-    const uint status = at < 0 ? STATUS_PREFIX : poll(states, (uint)at, epoch, &value);
-    const uint prefix = subgroup_first(status == STATUS_PREFIX), invalid = subgroup_first(status == STATUS_INVALID);
+    const uint status = at < 0 ? STATUS_INCLUSIVE : poll(states, (uint)at, epoch, &value);
+    const uint prefix = subgroup_first(status == STATUS_INCLUSIVE), invalid = subgroup_first(status == STATUS_INVALID);
     const bool done = prefix < invalid;
     const uint known = done ? prefix + 1 : invalid;
     if (lane < known) *exclusive_prefix = combine(value, *exclusive_prefix);
@@ -111,7 +111,8 @@ Element parallel_look_back(volatile __global StateWord* states, const TileTicket
       subgroup_look_back(states, mine.epoch, &position, &exclusive_prefix);
       if (position == DONE) exclusive_prefix = subgroup_reduce_elements(exclusive_prefix);
       if (subgroup_lane() == 0) {
-        if (position == DONE) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
+        if (position == DONE)
+          publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(exclusive_prefix, total));
         result->exclusive_prefix = exclusive_prefix;
         result->position = position;
       }
@@ -163,7 +164,7 @@ Element group_look_back(volatile __global StateWord* states, const TileTicket mi
       LookbackResult result;
       result.aggregate = at == FRONT ? init() : identity();
       result.length = 1;
-      result.status = at < 0 ? STATUS_PREFIX : poll(states, (uint)at, mine.epoch, &result.aggregate);
+      result.status = at < 0 ? STATUS_INCLUSIVE : poll(states, (uint)at, mine.epoch, &result.aggregate);
       if (result.status == STATUS_INVALID) result.length = 0;
       window[local_id] = result;
     }
@@ -176,7 +177,7 @@ Element group_look_back(volatile __global StateWord* states, const TileTicket mi
     const LookbackResult result = window[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (result.length > 0) exclusive_prefix = combine(result.aggregate, exclusive_prefix);
-    position = result.status == STATUS_PREFIX ? DONE : position - (int)result.length;
+    position = result.status == STATUS_INCLUSIVE ? DONE : position - (int)result.length;
     spins = result.length > 0 ? 0 : spins + 1;
     if (spins == SPIN_LIMIT) {
       const Element aggregate = reduce_tile(partials, in, n, (ulong)position, elements_per_work_item, table);
@@ -195,7 +196,7 @@ Element parallel_look_back(volatile __global StateWord* states, const TileTicket
                            const ulong n, const uint elements_per_work_item, __global const Value* restrict table) {
   const Element exclusive_prefix =
       group_look_back(states, mine, window, partials, in, n, elements_per_work_item, table);
-  if (work_item_id() == 0) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
+  if (work_item_id() == 0) publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(exclusive_prefix, total));
   return exclusive_prefix;
 }
 

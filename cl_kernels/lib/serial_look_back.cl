@@ -20,7 +20,7 @@ void serial_look_back(volatile __global StateWord* states, const uint epoch, int
     if (status == STATUS_INVALID) continue;
     spins = 0;
     *exclusive_prefix = combine(value, *exclusive_prefix);
-    *position = status == STATUS_PREFIX ? DONE : *position - 1;
+    *position = status == STATUS_INCLUSIVE ? DONE : *position - 1;
   }
   if (*position == FRONT) {
     *exclusive_prefix = combine(init(), *exclusive_prefix);

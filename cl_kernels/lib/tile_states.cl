@@ -26,7 +26,7 @@
 // Status of a tile state: X, A and P in Merrill & Garland's article.
 #define STATUS_INVALID 0u    // this launch has published nothing
 #define STATUS_AGGREGATE 1u  // the value is the aggregate of the tile alone
-#define STATUS_PREFIX 2u     // the value is the tile's inclusive prefix: that of the tile and all before it
+#define STATUS_INCLUSIVE 2u     // the value is the tile's inclusive prefix: that of the tile and all before it
 
 #define ELEMENT_WORDS ((uint)(sizeof(Element) / sizeof(uint)))
 

@@ -251,7 +251,7 @@ Element precede(volatile __global StateWord* states, TileTicket acquired, const 
     total = moved_value(total, place, BACK);
     if (acquired.tile > 0) publish_by_warp(states, acquired.tile, acquired.epoch, STATUS_AGGREGATE, total);
     const Value tile_prefix = look_back_by_warp(states, acquired);
-    publish_by_warp(states, acquired.tile, acquired.epoch, STATUS_PREFIX, combine_values(tile_prefix, total));
+    publish_by_warp(states, acquired.tile, acquired.epoch, STATUS_INCLUSIVE, combine_values(tile_prefix, total));
     Value here = moved_value(tile_prefix, place, ONWARD);
 #pragma unroll
     for (uint s = 0; s < SUBGROUPS; ++s) {

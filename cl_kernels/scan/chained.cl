@@ -13,9 +13,9 @@ __kernel void chained(__global Element* restrict out, volatile __global StateWor
   if (get_local_id(0) == 0) {
     Element tile_prefix = init();
     for (uint spins = 0; mine.tile > 0 && spins < SPIN_LIMIT; ++spins) {
-      if (poll(states, mine.tile - 1, mine.epoch, &tile_prefix) == STATUS_PREFIX) break;
+      if (poll(states, mine.tile - 1, mine.epoch, &tile_prefix) == STATUS_INCLUSIVE) break;
     }
-    publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(tile_prefix, total));
+    publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(tile_prefix, total));
     shared_prefix[0] = tile_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -238,7 +238,7 @@ Element look_back(volatile __global StateWord* states, const TileTicket mine, __
                   __global const Value* restrict table) {
   Element tile_prefix = init(), aggregate;
   uint num_included = mine.tile;  // `tile_prefix` is the aggregate of the tiles before this one
-  while (num_included > 0 && poll(states, num_included - 1, mine.epoch, &tile_prefix) != STATUS_PREFIX)
+  while (num_included > 0 && poll(states, num_included - 1, mine.epoch, &tile_prefix) != STATUS_INCLUSIVE)
     --num_included;
   if (num_included == 0) tile_prefix = init();
   for (; num_included < mine.tile; ++num_included) {
@@ -251,7 +251,7 @@ Element look_back(volatile __global StateWord* states, const TileTicket mine, __
       aggregate = total_of(&partials, table);
       try_publish(states, num_included, mine.epoch, aggregate);
     }
-    tile_prefix = status == STATUS_PREFIX ? aggregate : joined(tile_prefix, aggregate, OF_TILE(table));
+    tile_prefix = status == STATUS_INCLUSIVE ? aggregate : joined(tile_prefix, aggregate, OF_TILE(table));
   }
   return tile_prefix;
 }
@@ -284,7 +284,7 @@ __kernel void cpu(__global Value* restrict out, volatile __global StateWord* sta
       if (mine.tile > 0) publish(states, mine.tile, mine.epoch, STATUS_AGGREGATE, total);
     }
     const Element tile_prefix = look_back(states, mine, in, table);
-    if (is_whole) publish(states, mine.tile, mine.epoch, STATUS_PREFIX, joined(tile_prefix, total, OF_TILE(table)));
+    if (is_whole) publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, joined(tile_prefix, total, OF_TILE(table)));
     const TileTicket next = acquire_tile(states, num_tickets, ticket);
     if (is_whole) {
       // Reduces this tile once more, for nothing, where no whole tile is to come.

@@ -2,7 +2,8 @@
 // lookback: scans in one pass with decoupled look-back by one work-item (Merrill & Garland 2016).
 #include "scan/single_pass_tile.cl"
 
-// Publishes the aggregate before it waits, so that later tiles need not wait for this one's prefix.
+// Publishes the aggregate, the sum of the tile alone, before it waits, so that later tiles need not wait for the
+// inclusive prefix, the sum of all tiles up to this one (STATUS_INCLUSIVE).
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void lookback(__global Element* restrict out, volatile __global StateWord* states,
                        __global const Element* restrict in, const ulong n, const uint tiles) {
@@ -16,7 +17,7 @@ __kernel void lookback(__global Element* restrict out, volatile __global StateWo
     Element exclusive_prefix = identity();
     int position = (int)mine.tile - 1;
     serial_look_back(states, mine.epoch, &position, &exclusive_prefix);
-    publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
+    publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(exclusive_prefix, total));
     shared_prefix[0] = exclusive_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -36,7 +36,7 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
     }
   }
   if (local_id == 0) {
-    publish(states, mine.tile, mine.epoch, STATUS_PREFIX, combine(exclusive_prefix, total));
+    publish(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine(exclusive_prefix, total));
     shared_prefix[0] = exclusive_prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -209,7 +209,7 @@ __kernel void sam(__global Value* restrict out, volatile __global StateWord* sta
       tile_prefix[k] = combine(tile_prefix[k], between_tiles);
       APPLY_PREFIX(&x, tile_prefix[k]);
       tile_prefix[k] = combine(tile_prefix[k], total);
-      publish_in(prefix_states, mine.tile, mine.epoch, STATUS_PREFIX, tile_prefix[k]);
+      publish_in(prefix_states, mine.tile, mine.epoch, STATUS_INCLUSIVE, tile_prefix[k]);
     }
     if (local_id == 0 && next.tile < tiles) draw_ticket(states, num_tickets, ticket);
     store_vectors(&x, out, n, mine.tile);

@@ -49,7 +49,7 @@ TilePrefix look_back_by_component(volatile __global StateWord* states, const Til
                                   __local Value* shared_prefix) {
   if (subgroup_id() == 0) {
     const Value prefix = look_back_by_warp(states, mine);
-    publish_by_warp(states, mine.tile, mine.epoch, STATUS_PREFIX, combine_values(prefix, total));
+    publish_by_warp(states, mine.tile, mine.epoch, STATUS_INCLUSIVE, combine_values(prefix, total));
     if (subgroup_lane() < TUPLE) shared_prefix[subgroup_lane()] = prefix;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

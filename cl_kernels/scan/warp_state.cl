@@ -101,8 +101,8 @@ Value look_back_by_warp(volatile __global StateWord* states, const TileTicket mi
     for (int w = 0; w < STATES_PER_LANE; ++w) {
       const int at = position - back;
       Value value = at == FRONT && EXCLUSIVE_SCAN ? (Value)INITIAL : identity_value();
-      const uint status = at < 0 ? STATUS_PREFIX : read_lane_state(loaded[w], mine.epoch, &value);
-      const uint inclusive = ballot(status == STATUS_PREFIX), aggregate = ballot(status == STATUS_AGGREGATE);
+      const uint status = at < 0 ? STATUS_INCLUSIVE : read_lane_state(loaded[w], mine.epoch, &value);
+      const uint inclusive = ballot(status == STATUS_INCLUSIVE), aggregate = ballot(status == STATUS_AGGREGATE);
       const uint whole = where_all(inclusive), first = whole & (0u - whole);
       const uint nearer = first - 1;  // all, where none is inclusive
       there = there && !done && (aggregate & nearer) == nearer;

@@ -72,7 +72,7 @@ std::string stamp_problem(const Row& row) {
   bool all_same = row.samples.size() >= still_samples;
   std::vector<double> events, hosts;
   for (const auto& sample : row.samples) {
-    const double heard_s = sample.host_s - row.end_latency_s / sample.batch;
+    const double heard_s = sample.host_s - row.completion_latency_s / sample.batch;
     if (sample.event_s <= least_of_host * heard_s || sample.event_s > most_of_host * sample.host_s)
       return apart(sample.event_s, sample.host_s, "an execution");
     all_same = all_same && sample.event_s == first.event_s && sample.host_s > still * sample.event_s;
@@ -84,8 +84,9 @@ std::string stamp_problem(const Row& row) {
         "by the time stamps every execution took {:.3g} s, by the host's clock {:.3g} s or more",
         first.event_s, still * first.event_s);
   const double event_s = median(events), host_s = median(hosts);
-  const bool too_short = event_s < least_of_median * host_s &&
-                         (host_s - event_s) * first.batch > host_alone_s + most_of_median * row.end_latency_s;
+  const bool too_short =
+      event_s < least_of_median * host_s &&
+      (host_s - event_s) * first.batch > host_alone_s + most_of_median * row.completion_latency_s;
   if (too_short || event_s > most_of_median * host_s) return apart(event_s, host_s, "the median execution");
   return {};
 }

@@ -47,7 +47,8 @@ std::string launch_text(const Launch& launch) {
                      launch.local.empty() ? "driver" : text_of(launch.local), launch.args.size());
 }
 
-// The buffers, kernels and checks of one plan on one device.
+// The buffers, kernels and checks of one plan on one device. A plan describes a case without OpenCL calls;
+// its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
 class Execution {
  public:
   Execution(OpenDevice& device, const Plan& plan, const Source& source, const cl::Program& program)
@@ -74,7 +75,7 @@ class Execution {
     const double before = host_now();
     for (std::size_t c = 0; c < commands; ++c) {
       cl::Event* event = nullptr;
-      if (!plan_.by_host) {
+      if (!plan_.timed_by_host) {
         if (c + 1 == commands)
           event = &last;
         else if (c == 0)
@@ -85,7 +86,7 @@ class Execution {
     }
     finish();
     Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
-    if (plan_.by_host) return sample;
+    if (plan_.timed_by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
     // With batching, swapped time stamps would still give a positive duration, so check each event.
     const bool valid = begin.valid() && end.valid() && begin.end <= end.end;
@@ -151,7 +152,7 @@ class Execution {
                                      kernel.setArg(i, cl::Local(local.bytes));
                                    },
                                    [&](BuildNumber) {
-                                     kind = "the program's build number";
+                                     kind = "the number that makes each build's source new";
                                      kernel.setArg(i, builder_.build_number());
                                    },
                                    [&](const Scalar& scalar) {
@@ -279,7 +280,7 @@ class CaseRun {
 
   // Limits the sampling as the plan needs it, and notes what the plan says of the case.
   void begin(const Plan& plan) {
-    if (plan.by_host) choose_timer(true);
+    if (plan.timed_by_host) choose_timer(true);
     if (plan.never_batched || plan.idle_s > 0) sampling_.max_batch = 1;
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
@@ -316,8 +317,8 @@ class CaseRun {
     execution.poison_outputs();
   }
 
-  // Samples the times, and checks the timer afterwards, as it was before the first case. If that fails, the
-  // case is timed again by the host's clock.
+  // Samples the times, and checks the timer again, which was checked before the first case and after every
+  // other. If that fails, the case is timed again by the host's clock.
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
@@ -329,8 +330,7 @@ class CaseRun {
       take_samples(plan, execution);
     } catch (const Error& error) {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
-      failure =
-          std::current_exception();  // no median of times that are not numbers: time stamps were invalid
+      failure = std::current_exception();         // invalid time stamps gave NaN, which has no median
     }
     if (by_event && !device_.timer_is_still_valid()) {
       clear_measured(record_);
@@ -343,18 +343,19 @@ class CaseRun {
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
 
-  // Checks the output of the timed executions. If the driver skipped the later ones, that is still an early
-  // one's, so the output is poisoned, written by one more execution and checked again.
+  // Checks the output of the timed executions. A driver that skipped the later ones
+  // would leave an early one's correct output, so it is poisoned, written by one more execution and checked
+  // again.
   void verify_again(Execution& execution) {
     if (!sampling_.verify_afterwards) return;
     device_.report_phase("verify again");
     try {
       execution.check("verify again");
       execution.poison_outputs();
-      execution.run(1);  // only one: a step could read what the same step of an earlier execution wrote
+      execution.run(1);  // only one: with more, what a skipped step wrote before would be there
       execution.check("verify again");
     } catch (const Error& error) {
-      throw Error(error.code, std::string("right before the timing, wrong after it: ") + error.what());
+      throw Error(error.code, std::string("correct before the timing, wrong after it: ") + error.what());
     }
   }
 
@@ -363,7 +364,7 @@ class CaseRun {
     record_.unit = execution.unit();
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
-    if (!plan.known_incorrect.empty()) record_.reason += "right on this device";
+    if (!plan.known_incorrect.empty()) record_.reason += "correct on this device";
   }
 
   void fail(ErrorCode code, const std::string& why) {
@@ -375,12 +376,13 @@ class CaseRun {
   Row take_row() { return std::move(row_); }
 
  private:
-  void choose_timer(bool by_host) {
-    sampling_.use_event = device_.timer().event && !by_host;
+  void choose_timer(bool timed_by_host) {
+    sampling_.use_event = device_.timer().event && !timed_by_host;
     sampling_.tick_s = sampling_.use_event ? 1e-9 * static_cast<double>(device_.info().timer_ns) : 0;
-    row_.end_latency_s = sampling_.use_event ? device_.timer().end_latency_s : 0;
+    row_.completion_latency_s = sampling_.use_event ? device_.timer().completion_latency_s : 0;
     record_.timer = sampling_.use_event ? Timer::event : Timer::host;
-    record_.timer_reason = by_host ? "the host has a part in the work" : device_.timer().reason;
+    record_.timer_reason =
+        timed_by_host ? "the host works too, or several queues take part" : device_.timer().reason;
   }
 
   void before_batch() {
@@ -390,7 +392,7 @@ class CaseRun {
 
   void take_samples(const Plan& plan, Execution& execution) {
     sampling_.launch_overhead_s = device_.launch_overhead_s(sampling_.use_event);
-    // The short samplings of a tuning search verify once and read no sensors: that takes as long as a case.
+    // A tuning search verifies once and reads no sensors: either would take as long as its short sampling.
     PowerMeter* const meter = sampling_.verify_afterwards ? device_.meter() : nullptr;
     ConditionLog conditions(meter);
     SamplerHooks hooks{
@@ -437,7 +439,7 @@ class CaseRun {
 
   OpenDevice& device_;
   SamplingOptions sampling_;
-  Row row_;
+  Row row_;  // the record, which is the CSV's line, and the samples that it was computed from
   Record& record_ = row_.record;
 };
 

@@ -35,7 +35,7 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     out.empty_host_s = any_empty ? std::min(out.empty_host_s, probe.host_s) : probe.host_s;
     any_empty = true;
   }
-  out.end_latency_s = none;
+  out.completion_latency_s = none;
   for (const auto& probe : probes) {
     const Stamps& stamps = probe.stamps;
     if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
@@ -48,7 +48,8 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     const int kind = probe.work > 1 ? 1 : 0;
     device_s[kind] = std::min(device_s[kind], stamps.seconds());
     host_s[kind] = std::min(host_s[kind], probe.host_s);
-    out.end_latency_s = std::min(out.end_latency_s, std::max(0.0, probe.host_s - stamps.seconds()));
+    out.completion_latency_s =
+        std::min(out.completion_latency_s, std::max(0.0, probe.host_s - stamps.seconds()));
   }
   if (device_s[0] == none || device_s[1] == none)
     return out.reason = "the probes do not have two amounts of work", out;
@@ -68,15 +69,15 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
            out;
   out.event = true;
   out.reason = fmt::format("device time grows {:.3f} times as fast as host time", out.slope);
-  if (out.end_latency_s > late_s)
-    out.reason += fmt::format("; the host hears of an end {:.2g} ms late", 1e3 * out.end_latency_s);
+  if (out.completion_latency_s > late_s)
+    out.reason += fmt::format("; the host hears of an end {:.2g} ms late", 1e3 * out.completion_latency_s);
   return out;
 }
 
 bool agrees(const TimerProbe& probe, const TimerCertificate& certificate) {
   const double device_s = probe.stamps.seconds();
   if (probe.work == 0) return probe.stamps.valid() && device_s <= most_slope * probe.host_s;
-  return device_s > 0 && device_s >= least_slope * (probe.host_s - certificate.end_latency_s) &&
+  return device_s > 0 && device_s >= least_slope * (probe.host_s - certificate.completion_latency_s) &&
          device_s <= most_slope * probe.host_s;
 }
 

@@ -26,9 +26,9 @@ struct TimerProbe {
 };
 
 struct TimerCertificate {
-  bool event = false;        // use the device's stamps; else the host's clock
-  double slope = 0;          // device time over host time, both as the difference between work 2 and work 1
-  double end_latency_s = 0;  // least time from the end on the device until the host hears of it
+  bool event = false;  // use the device's stamps; else the host's clock
+  double slope = 0;    // device time over host time, both as the difference between work 2 and work 1
+  double completion_latency_s = 0;  // least time from the end on the device until the host hears of it
   double empty_event_s = 0, empty_host_s = 0;  // of a launch without work, which every time includes once
   std::string reason;                          // one sentence
   std::string name() const { return event ? "event" : "host"; }

@@ -376,7 +376,9 @@ Family access() {
                   .unit = "x",
                   .meaning = "time of a copy whose reads are the largest stride apart / adjacent",
                   .headline = "strided slowdown"},
-                 {"line_time", "ns", "time per additional cache line that 32 work-items read from"}}};
+                 {"line_time", "ns",
+                  "time per additional cache line that 32 work-items read from, as throughput of all compute "
+                  "units"}}};
 }
 
 }  // namespace clweave::families

@@ -24,7 +24,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const std::uint64_t statements = at.count("statements");
   const Word seed = Random<Word>(at.seed, 1)(0);
   Plan p;
-  p.by_host = p.never_batched = true;
+  p.timed_by_host = p.never_batched = true;
   p.define("STATEMENTS", statements);
   p.steps.emplace_back(Build{at.is("from", "source")  ? Build::From::new_source
                              : at.is("from", "again") ? Build::From::known_source

@@ -507,9 +507,9 @@ Family cache() {
             .domain = multiples_of(4, 4, 1020),
             .when = [](const Case& at) { return at.is("kernel", "pair"); }},
            {.name = "parts",
-            .meaning =
-                "own: each compute unit rereads its part; in_turns: one part after the other, so that no "
-                "private cache helps",
+            .meaning = "own: each compute unit rereads its part; in_turns: in each pass it reads the part of "
+                       "another, so that no "
+                       "private cache helps",
             .values = {"own", "in_turns"},
             .when = [](const Case& at) { return at.is("kernel", "read"); }},
            {.name = "chain_length",
@@ -555,11 +555,13 @@ Family cache() {
       .trait_group = TraitGroup::memory,
       .traits = {{"l1_latency", "ns", "L1 pointer-chase latency"},
                  {"l1_bytes", "B", "L1 capacity"},
-                 {"l1_compute_units", "units", "1: each compute unit has its own L1; all: some share one"},
+                 {"l1_compute_units", "units",
+                  "1: each compute unit has its own L1; else all are counted: at least some share one"},
                  {"l1_read", "GB/s", "L1 read bandwidth, all compute units"},
                  {"l2_latency", "ns", "L2 pointer-chase latency"},
                  {"l2_bytes", "B", "L2 capacity"},
-                 {"l2_compute_units", "units", "1: each compute unit has its own L2; all: some share one"},
+                 {"l2_compute_units", "units",
+                  "1: each compute unit has its own L2; else all are counted: at least some share one"},
                  {"l2_read", "GB/s", "L2 read bandwidth, all compute units"},
                  {"l3_latency", "ns", "L3 pointer-chase latency"},
                  {"l3_bytes", "B", "L3 capacity"},

@@ -607,7 +607,7 @@ Family copy() {
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings,
-      .traits = {{"best_group", "items", "fastest work-group size"},
+      .traits = {{"best_group", "items", "fastest work-group size of the copy"},
                  {"group_plateau", "x", "largest / smallest work-group size within 5 % of the fastest"},
                  {"vector_width", "words", "smallest vector width with 97 % of the best copy bandwidth",
                   TraitGroup::memory}}};

@@ -428,7 +428,7 @@ Family grayscale() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .traits = {{"best_group", "items", "fastest work-group size"},
+      .traits = {{"best_group", "items", "fastest work-group size of the grayscale kernel"},
                  {"group_plateau", "x", "largest / smallest work-group size within 5 % of the fastest"}}};
 }
 

@@ -415,7 +415,7 @@ Family peak() {
                {.name = "n",
                 .meaning =
                     "32-bit words read or copied; reread: words of the working set; local_read, arithmetic: "
-                    "256 times the elements, on CPUs 4096 times, and at least enough for all compute units",
+                    "n / 256 elements (on CPUs n / 4096), at least enough for all compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "iterations",

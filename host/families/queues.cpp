@@ -39,7 +39,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::string kernel = at.text("kernel");
   if (kernel == "launch") {
     const std::uint64_t launches = at.count("launches"), queues = at.count("queues");
-    p.by_host = true;
+    p.timed_by_host = true;
     p.queues = {queues, at.is("queue_order", "in_order")};
     const auto out = p.output<Word>(launches);
     for (std::uint64_t i = 0; i < launches; ++i) {
@@ -58,7 +58,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     p.cost = {.read = 0, .written = groups * sizeof(Word), .flops = 0, .items = groups};
     return p;
   }
-  p.by_host = true;
+  p.timed_by_host = true;
   p.cost.items = 1;
   if (computes(at)) {
     const std::uint64_t trips = at.count("iterations", 0, most_trips(device));

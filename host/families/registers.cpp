@@ -171,7 +171,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (curve.size() >= fewest) {
     const Cliff cliff = cliff_of(curve);
     const auto ns = [&](std::int64_t live) { return 1e9 * curve.at(live); };
-    Finding found{"registers_before_spill",
+    Finding found{"live_values_before_slowdown",
                   {},
                   "values",
                   fmt::format("none found: an operation with {} live values takes as long as with {}",
@@ -261,8 +261,8 @@ Family registers() {
           .plan = plan,
           .refine = refine,
           .findings = findings,
-          .traits = {{"registers_before_spill", "values",
-                      "live 32-bit values per work-item (register pressure) before spilling"},
+          .traits = {{"live_values_before_slowdown", "values",
+                      "most live 32-bit values per work-item whose operations take no longer than with few"},
                      {"spill_cost", "x", "time of an operation with the most / fewest live values"},
                      {"resident_work_groups_8", "groups",
                       "work-groups resident at once, with 8 live values per work-item"}}};

@@ -443,7 +443,7 @@ Family scan() {
       .derived = {{"traffic_bytes",
                    "bytes that the kernel reads and writes in total, without tile states and sums"},
                   {"auxiliary_bytes", "bytes of memory that the kernel needs beside input and output"},
-                  {"residual", "mean absolute residual of encode's predictions at this order"}},
+                  {"residual", "mean absolute value of what encode leaves at this order"}},
       .is_valid = is_valid,
       .plan = scan_plan,
       .refine = refine,

@@ -43,7 +43,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const std::uint64_t misaligned = at.count("align") % 4096;
   const bool blocking = at.is("wait", "each");
   Plan p;
-  p.by_host = true;
+  p.timed_by_host = true;
   const auto value = [&](std::uint64_t stream) { return Random<Word>(at.seed, stream); };
   // Maps word i of the transfer to its place in the rows of the device buffer; words between rows must not
   // change.

@@ -31,7 +31,7 @@ struct Row {
   std::vector<Sample> samples;
   std::uint64_t buffer_bytes = 0;  // of all buffers: the working set
   // Least difference between host time and device time of a launch, from the timer's certificate.
-  double end_latency_s = 0;
+  double completion_latency_s = 0;
 };
 
 // Fills the cells that describe the device.

@@ -307,7 +307,7 @@ class Checker {
                             [&](const Transfer& transfer) { sound_transfer(transfer, plan); },
                             [&](const HostWork& work) { sound_host_work(work, plan); },
                             [&](const Build&) {
-                              rule(plan.by_host && plan.never_batched,
+                              rule(plan.timed_by_host && plan.never_batched,
                                    "a build is timed back to back or by the device");
                             }},
                  step);
@@ -321,7 +321,7 @@ class Checker {
           },
           step);
     }
-    rule((plan.queues.count == 1 && plan.queues.in_order) || plan.by_host,
+    rule((plan.queues.count == 1 && plan.queues.in_order) || plan.timed_by_host,
          "several queues are timed by the device's clock");
     sound_buffers(plan, device);
   }
@@ -380,7 +380,7 @@ class Checker {
              moved <= (is_of_host(from.place) ? from : to).bytes &&
              reach <= (is_of_host(from.place) ? to : from).bytes,
          "a transfer holds nothing or more than its buffers do");
-    rule(plan.by_host, "a transfer is timed by the device alone");
+    rule(plan.timed_by_host, "a transfer is timed by the device alone");
   }
 
   void sound_host_work(const HostWork& work, const Plan& plan) {

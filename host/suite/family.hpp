@@ -9,7 +9,7 @@
 //   - One execution is all steps in order, HostWork with its wait and its `compute` included.
 //     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by
 //     the device's clock if its time stamps were certified, else by the host's (column timer); always by
-//     the host's if the plan is `by_host`.
+//     the host's if the plan is `timed_by_host`.
 //   - Plan::cost over that time gives GB/s, Gop/s and G elements/s. A row that beats the rate of
 //     Plan::peak (one of suite/peak.hpp, measured by family peak in the same run) by 5 % is `implausible`
 //     and reaches no finding, unless its buffers fit the cache. So is one with at least twice the `n` or

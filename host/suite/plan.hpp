@@ -184,7 +184,7 @@ struct Plan {
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
   Queues queues;
-  bool by_host = false;  // timed by the host's clock, because the host works too or there are several queues
+  bool timed_by_host = false;  // because the host works too or there are several queues
   bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`
   double idle_s = 0;               // idle time before each execution, not timed

@@ -230,14 +230,14 @@ TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
   EXPECT_EQ(untestable.verdict(), Verdict::not_testable);
   EXPECT_EQ(untestable.claim_result.note, "OpenCL does not tell");
   EXPECT_EQ(untestable.claim_result.command, "");
-  const Ruled nothing(claim("", R"(, "published_error": "the loom was empty", "check": "look")"), two(1, 1));
+  const Ruled nothing(claim("", R"(, "published_bug": "the loom was empty", "check": "look")"), two(1, 1));
   EXPECT_EQ(nothing.verdict(), Verdict::no_evidence);
 }
 
 TEST(Claims, KnownIncorrectCasesShowTheFaultAndDecideNothing) {
   const std::string json = claim(
       plain_over_twill,
-      R"(, "published_error": "the shed was shut", "known_incorrect": {"family": "loom", "form": "known_incorrect"})");
+      R"(, "published_bug": "the shed was shut", "known_incorrect": {"family": "loom", "form": "known_incorrect"})");
   auto records = two(2, 1);
   EXPECT_EQ(Ruled(json, records).claim_result.known_incorrect, "");
   auto known_incorrect =
@@ -1043,7 +1043,7 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
       error_of(claim(
           R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": 64, "any_of": [{"n": 1024}]})")),
       HasSubstr("any_of asks again for n"));
-  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "published_error": "x")")),
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "published_bug": "x")")),
               HasSubstr("known_incorrect case or a check"));
   EXPECT_THAT(error_of("[" + claim(plain_over_twill).substr(1, claim(plain_over_twill).size() - 2) + "," +
                        claim(plain_over_twill).substr(1)),
@@ -1348,7 +1348,7 @@ const std::string two_claims =
     R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804",
          "published": [{"device": "Loom 0", "value": 1.5}],
          "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1},
-         "published_error": "The shed was shut.", "known_incorrect": {"family": "loom", "form": "known_incorrect"}},
+         "published_bug": "The shed was shut.", "known_incorrect": {"family": "loom", "form": "known_incorrect"}},
         {"id": "t-2", "statement": "Satin shines", "source": "Jacquard 1804",
          "decided_by": {"number": "ratio", "of": {"family": "loom", "kernel": "satin"}, "below": 1}}])";
 // clang-format on

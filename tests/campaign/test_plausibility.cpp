@@ -121,7 +121,7 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   // A driver that says 2 ms late that work has ended, as the timer's certificate knows.
   Row late = with(0.9e-6, 2.13e-3);
   EXPECT_EQ(of(late), Against::stamps);
-  late.end_latency_s = 2.08e-3;
+  late.completion_latency_s = 2.08e-3;
   EXPECT_EQ(of(late), Against::nothing);
   for (auto& sample : late.samples) sample.host_s = 5.5e-3;
   EXPECT_EQ(of(late), Against::stamps) << "so late is it not";

@@ -436,8 +436,8 @@ TEST_P(Smoke, IsRight) {
   SCOPED_TRACE(fmt::format("{}: {}, {}", record.case_id, record.status, record.reason));
   ASSERT_EQ(record.status, Status::ok);
   EXPECT_EQ(record.verified, Verified::yes);
-  const bool by_host = plan_of(*job.family, job.at, device()).by_host;
-  EXPECT_EQ(text_of(record.timer), by_host ? "host" : session().timer().name());
+  const bool timed_by_host = plan_of(*job.family, job.at, device()).timed_by_host;
+  EXPECT_EQ(text_of(record.timer), timed_by_host ? "host" : session().timer().name());
   EXPECT_GT(record.time_s.value_or(0), 0);
   EXPECT_EQ(record.samples.value_or(0), 1);
   EXPECT_GT(record.items.value_or(0), 0);
@@ -532,7 +532,7 @@ TEST_F(Kernels, KnownIncorrectCasesTellHowWrongTheyAre) {
     EXPECT_FALSE(record.failed());
     EXPECT_THAT(record.reason, testing::StartsWith("known incorrect: as published, "));
     if (record.ok()) {
-      EXPECT_THAT(record.reason, HasSubstr("right on this device"));
+      EXPECT_THAT(record.reason, HasSubstr("correct on this device"));
       continue;
     }
     EXPECT_EQ(record.status, Status::wrong_result);

@@ -206,10 +206,10 @@ TEST(Measure, JudgesByTheClockThatIsAskedFor) {
   Scene by_event{.time_s = wild(2e-3), .event_s = constant(1e-3)};
   EXPECT_EQ(by_event.measured().stop, Stop::converged);
   EXPECT_EQ(by_event.measured().samples.size(), by_event.rule.stop.min_samples);
-  Scene by_host{.time_s = wild(2e-3), .event_s = constant(1e-3)};
-  by_host.rule.use_event = false;
-  by_host.rule.stop.max_seconds = 100;
-  EXPECT_EQ(by_host.measured().stop, Stop::sample_cap);
+  Scene timed_by_host{.time_s = wild(2e-3), .event_s = constant(1e-3)};
+  timed_by_host.rule.use_event = false;
+  timed_by_host.rule.stop.max_seconds = 100;
+  EXPECT_EQ(timed_by_host.measured().stop, Stop::sample_cap);
   // The reverse.
   Scene host_is_calm{.time_s = constant(2e-3), .event_s = wild(1e-3)};
   host_is_calm.rule.use_event = false;

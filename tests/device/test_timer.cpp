@@ -172,7 +172,7 @@ TEST(Timer, CannotBeJudgedWhenTheHostSeesNoWork) {
 
 TEST(Timer, IsLookedAtAgainByOneLaunch) {
   const TimerCertificate certificate = certify(honest());
-  EXPECT_NEAR(certificate.end_latency_s, overhead_s, 1e-6);
+  EXPECT_NEAR(certificate.completion_latency_s, overhead_s, 1e-6);
   const auto look = [&](double device_s, double host_s, bool touched = true) {
     return agrees({1, {touched, 5, 5 + static_cast<std::uint64_t>(1e9 * device_s)}, host_s}, certificate);
   };

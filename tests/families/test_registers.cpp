@@ -57,7 +57,7 @@ TEST(RegistersFindings, FindWhereLiveValuesCostMore) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       const auto rows = measured_rows([&](std::int64_t live) { return live <= fit ? 1 : 2.5; }, 1, seed);
       const auto found = registers.findings(rows, roomy());
-      const Finding& values = named(found, "registers_before_spill");
+      const Finding& values = named(found, "live_values_before_slowdown");
       EXPECT_LE(values.low.value(), static_cast<double>(fit)) << seed;
       EXPECT_GT(values.high.value(), static_cast<double>(fit)) << seed;
       EXPECT_LE(values.high.value() - values.low.value(), std::max(8.0, values.low.value() / 8));
@@ -75,7 +75,7 @@ TEST(RegistersFindings, FindNothingWhereNothingCostsMore) {
     // The loop itself takes longer with few values, and somebody disturbed one.
     rows.at(0).time_s *= 2;
     rows.at(3).time_s *= 3;
-    const Finding values = named(registers.findings(rows, roomy()), "registers_before_spill");
+    const Finding values = named(registers.findings(rows, roomy()), "live_values_before_slowdown");
     EXPECT_FALSE(values.value);
     EXPECT_THAT(values.text, StartsWith("none found"));
   }
@@ -100,7 +100,7 @@ TEST(RegistersFindings, NeedACurve) {
   auto rows = measured_rows([](std::int64_t) { return 1; }, 2);
   rows.resize(3);
   EXPECT_THAT(registers.findings(rows, roomy()),
-              Not(Contains(Field(&Finding::name, "registers_before_spill"))));
+              Not(Contains(Field(&Finding::name, "live_values_before_slowdown"))));
 }
 
 // Accepts counts from one, as a work-group counts itself, to the number of work-groups.

@@ -562,7 +562,7 @@ constexpr Corruption corruptions[] = {
     {"out_of_order", "enqueue=after", "scan", "kernel=three_phase/type=uint/.*window=8/", "n=4099",
      "elements correct"},
     {"out_of_order_later", "enqueue@interleaved:3+=after", "reduction", "kernel=interleaved/op=sum/",
-     "n=1009", "right before the timing, wrong after it"},
+     "n=1009", "correct before the timing, wrong after it"},
     {"short", "enqueue=short", "scan", "kernel=three_phase/type=uint/.*window=8/", "n=4099",
      "elements correct"},
 };

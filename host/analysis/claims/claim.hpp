@@ -128,8 +128,8 @@ struct Claim {
   std::vector<Criterion> criteria;  // none, or one per launch configuration, as published first
   std::string untestable;           // why there is none
   std::string precondition;         // id of an earlier claim in the file that must hold
-  std::string published_error;      // what is wrong with the published program; its numbers are discarded
-  RowQuery known_incorrect;         // rows that show the published error
+  std::string published_bug;        // what is wrong with the published program; its numbers are discarded
+  RowQuery known_incorrect;         // rows that show the published bug
   std::string check;                // a command that shows it, where no row does
 
   bool ours() const { return source == "clweave"; }  // a claim of this project, not of the literature

@@ -274,7 +274,7 @@ std::vector<Criterion> decisions_from(const json& object, bool ours) {
 Claim claim_from(const json& object) {
   check_keys(object,
              {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
-              "published_error", "known_incorrect", "check"},
+              "published_bug", "known_incorrect", "check"},
              "a claim");
   Claim out;
   out.id = text_at(object, "id");
@@ -288,14 +288,13 @@ Claim claim_from(const json& object) {
   out.criteria = decisions_from(object, out.ours());
   out.precondition = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
-  out.published_error = text_at(object, "published_error");
+  out.published_bug = text_at(object, "published_bug");
   out.known_incorrect = query_from(object, "known_incorrect");
   out.check = text_at(object, "check");
-  if (!out.criteria.empty() ? !out.untestable.empty() : out.untestable.empty() == out.published_error.empty())
-    fail(
-        "needs decided_by, or a reason why it is untestable, or the published_error that leaves no evidence");
-  if (out.published_error.empty() != (out.known_incorrect.empty() && out.check.empty()))
-    fail("a published_error comes with a known_incorrect case or a check that shows it");
+  if (!out.criteria.empty() ? !out.untestable.empty() : out.untestable.empty() == out.published_bug.empty())
+    fail("needs decided_by, or a reason why it is untestable, or the published_bug that leaves no evidence");
+  if (out.published_bug.empty() != (out.known_incorrect.empty() && out.check.empty()))
+    fail("a published_bug comes with a known_incorrect case or a check that shows it");
   return out;
 }
 

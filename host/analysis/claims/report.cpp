@@ -68,7 +68,7 @@ std::vector<std::string> published_texts(const Claim& claim) {
 
 std::string evidence_text(const Claim& claim) {
   auto parts = published_texts(claim);
-  if (!claim.published_error.empty()) parts.emplace_back("discarded: wrong results");
+  if (!claim.published_bug.empty()) parts.emplace_back("discarded: wrong results");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -171,26 +171,24 @@ std::vector<std::string> tallies(const DeviceClaimResults& device) {
 }
 
 // Adds the published evidence that is discarded: each error once, with the claims that rest on it.
-void add_published_errors(const std::vector<DeviceClaimResults>& devices, Report& out) {
+void add_published_bugs(const std::vector<DeviceClaimResults>& devices, Report& out) {
   std::vector<std::string> told;
   const auto& claim_results = devices.front().claim_results;
   for (std::size_t c = 0; c < claim_results.size(); ++c) {
     const Claim& claim = *claim_results[c].claim;
-    if (claim.published_error.empty() || std::ranges::find(told, claim.published_error) != told.end())
-      continue;
+    if (claim.published_bug.empty() || std::ranges::find(told, claim.published_bug) != told.end()) continue;
     if (told.empty()) {
       out.line();
       out.line(paint("published evidence that is discarded", Style::bold));
     }
-    told.push_back(claim.published_error);
+    told.push_back(claim.published_bug);
     std::vector<std::string> ids;
     for (const auto& other : claim_results) {
-      if (other.claim->published_error == claim.published_error &&
-          (ids.empty() || ids.back() != other.claim->id))
+      if (other.claim->published_bug == claim.published_bug && (ids.empty() || ids.back() != other.claim->id))
         ids.push_back(other.claim->id);
     }
     out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan),
-                         claim.published_error));
+                         claim.published_bug));
     for (const auto& device : devices) {
       if (!device.claim_results[c].known_incorrect.empty())
         out.line(fmt::format("    {}: {}", device.device, device.claim_results[c].known_incorrect));
@@ -303,7 +301,7 @@ void add_rows(const std::vector<DeviceClaimResults>& devices, Report& out) {
                r.cached,
                r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
                published_texts(claim),
-               claim.published_error.empty() ? Cell() : Cell("discarded: " + claim.published_error),
+               claim.published_bug.empty() ? Cell() : Cell("discarded: " + claim.published_bug),
                r.known_incorrect,
                claim.check,
                claim.statement,
@@ -328,7 +326,7 @@ Report report_of(const std::vector<DeviceClaimResults>& devices, bool with_cases
   out.table(table_of(devices));
   out.line();
   out.line(remark);
-  add_published_errors(devices, out);
+  add_published_bugs(devices, out);
   for (const auto& device : devices) {
     add_untested(device, out);
     add_left_out(device, out);

@@ -27,7 +27,7 @@ Verdict verdict_of(const Estimate& estimate, const Bound& bound) {
 }
 
 std::optional<Verdict> verdict_of(const PublishedValue& published, const Claim& claim) {
-  if (claim.criteria.empty() || !claim.published_error.empty()) return {};
+  if (claim.criteria.empty() || !claim.published_bug.empty()) return {};
   return verdict_of({published.value, published.value, published.value}, claim.criteria.front().rule);
 }
 
@@ -94,8 +94,10 @@ class LeastFavourable {
   std::set<const TimedCase*> used_;
 };
 
-// Tests every combination of the matched axes (equal on both sides) against every competitor (a combination
-// of the denominator's competitor axes), or every finding, and keeps the least favourable result.
+// Tests every combination of the matched axes, which are equal on both sides, and keeps the least favourable
+// result. Competitor axes are the denominator's alone: each of their values is an opponent of its own. A rule
+// of kind gain divides two speed-ups, so each side has rows before the change that it speaks of. A rule of
+// kind finding tests every finding.
 std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, const Sides& all,
                                                              const DeviceRows& device,
                                                              const std::vector<Family>& families) {
@@ -141,9 +143,9 @@ std::ptrdiff_t axes_off_default(const CaseName& name, const std::vector<Family>&
 }
 
 // Returns why there are too few rows for a verdict. In this order: rows of CUDA that this device cannot have;
-// rows that were not measured; the reason of a failed row, first of a side without a successful row.
-// Of several failed rows it takes the one closest to the defaults: why the portable implementation failed
-// says more than that a vendor's extension is lacking.
+// rows that were not measured; the reason of a failed row, from a side without successful rows if there is
+// one. Of several failed rows it takes the one closest to the defaults: why the portable implementation
+// failed says more than that a vendor's extension is lacking.
 std::string reason_without_rows(const Rule& rule, bool incomplete, const DeviceRows& device,
                                 const std::vector<Family>& families) {
   std::vector<const RowQuery*> without_rows, with_rows;
@@ -209,8 +211,9 @@ bool is_sized_by_single_compute_unit(const Sides& sides, const DeviceRows& devic
   });
 }
 
-// Returns why rows that are all there cannot be compared: the fastest may be an implausible one, or the
-// launches do not suit the size of the device; empty if they can.
+// Returns why complete rows cannot be compared: the fastest launch may be one that was too fast to be true
+// (status implausible), or the work-groups are counted by compute units and the driver reports one; empty if
+// they can be.
 std::string reason_not_comparable(const std::vector<ExpectedCases>& expected, const Sides& sides,
                                   const DeviceRows& device, const std::vector<Family>& families) {
   for (const auto& side : expected) {
@@ -248,7 +251,7 @@ std::string text_of_common_axis_values(const Rule& rule, const std::vector<const
 }
 
 // Names the cases that cannot run here. As published: by launch configuration, without the axes that choose
-// an implementation (Axis::implementation). At its best: by kernel, as only the fastest launch of each
+// an implementation (Axis::implementation). At its best: by kernel, as only the fastest configuration of each
 // counts.
 std::string text_of_left_out_cases(const Criterion& criterion, const std::vector<ExpectedCases>& expected,
                                    const std::vector<Family>& families) {
@@ -302,6 +305,7 @@ class CriterionEvaluator {
 
   ClaimResult evaluate() && {
     Sides all;
+    // Whether the rows of a side come from a version with other defaults of tunable axes.
     std::array<bool, all_sides.size()> has_other_defaults = {};
     for (std::size_t s = 0; s < all_sides.size(); ++s) {
       const RowQuery& query = rule_.*all_sides[s].query;
@@ -447,8 +451,8 @@ ClaimResult result_of_criterion(const Claim& claim, const Criterion& criterion, 
                                 const std::vector<Family>& families) {
   auto unmet = result_of_unmet_precondition(claim, criterion, device, families);
   if (!unmet) return result_ignoring_preconditions(claim, criterion, device, families);
-  // Lets a claim about the largest gain fail although its precondition, that there is a gain, is not met: if
-  // another gain is measurably larger, the claim is false whether or not its own gain exists.
+  // A claim that something brings the largest gain needs it to bring one. If that is undecided, but another
+  // gain is measurably larger, the claim fails all the same.
   if (criterion.rule.kind == Rule::Kind::gain && unmet->verdict == Verdict::undecided) {
     ClaimResult claim_result = result_ignoring_preconditions(claim, criterion, device, families);
     if (claim_result.verdict == Verdict::fails) return claim_result;
@@ -456,7 +460,7 @@ ClaimResult result_of_criterion(const Claim& claim, const Criterion& criterion, 
   return *std::move(unmet);
 }
 
-// Writes how many of the rows that show the published error are wrong here, and how the first is.
+// Writes how many of the rows that show the published bug are wrong here, and in what way the first is.
 std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
                                  const std::vector<Family>& families) {
   if (claim.known_incorrect.empty()) return {};

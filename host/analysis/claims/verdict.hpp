@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // verdict: what the rows of a device say about a claim.
+//
+// A claim has a criterion for each choice of launch configurations: as published, at its best. A criterion is
+// a rule, which says what number is estimated from which rows and on which side of a bound it must lie; extra
+// conditions bound further numbers of the same rows. A precondition is a rule that must hold for the claim to
+// say anything.
 #pragma once
 #include <array>
 #include <optional>
@@ -16,9 +21,9 @@ enum class Verdict {
   fails,
   within_noise,
   not_measured,  // rows are missing
-  undecided,     // rows are there and cannot decide
-  not_testable,  // no rows could decide
-  no_evidence    // no rule decides the claim, and the published value is discarded
+  undecided,     // all rows are there, but too few runs, in a cache, implausible, or a precondition fails
+  not_testable,  // this device cannot run the cases, or OpenCL cannot tell
+  no_evidence    // no rule decides the claim, and the published program was wrong
 };
 
 constexpr auto enum_names(Verdict) {
@@ -33,12 +38,12 @@ struct ClaimResult {
   Verdict verdict = Verdict::not_testable;
   std::optional<Estimate> estimate;
   std::string
-      chosen;        // size and type chosen for this device; where a curve is largest, its axis values there
+      chosen;  // size and type: the first whose rows suffice; of a maximum over some axes, their values there
   std::string note;  // the values that all deciding rows share, and what decided; or why there is no verdict
   std::string left_out;  // part of the note: cases that could not take part, as they cannot run here
   bool cached = false;   // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
-  std::size_t runs = 0;            // fewest repetitions of a row
+  std::size_t runs = 0;            // fewest in which one of the cases was measured
   std::string
       known_incorrect;        // results of the rows that show the published error; empty if they were not run
   std::string extra_options;  // options that the command adds: larger sizes, native baselines
@@ -59,8 +64,8 @@ std::vector<ClaimResult> claim_results_of(const Claim&, const DeviceRows&, const
 inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
 inline constexpr const char* above_memory_bandwidth =
-    "faster than memory was found to be: a cache held a part, or the peak was measured in a bad moment";
+    "faster than the measured memory bandwidth: a cache held a part, or the bandwidth was measured too low";
 inline constexpr const char* sized_for_one_compute_unit =
-    "groups_per_cu counts by compute units, and the driver says that the GPU is one";
+    "groups_per_cu is per compute unit, and the driver reports the whole GPU as one";
 
 }  // namespace clweave::claims

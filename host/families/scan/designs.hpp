@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// designs: the properties of the scan designs, one row each. Plans, axes and findings read only these.
+// designs: the scan kernels (values of axis kernel) and their properties, one entry each. Plans, axes and
+// findings read only these.
 #pragma once
 #include <span>
 
@@ -18,8 +19,8 @@ struct ScanDesign {
   };
   // Location of a work-group's tile.
   enum class Storage {
-    none,       // there are no tiles
-    local,      // local memory: axis per_work_item
+    none,   // there are no tiles
+    local,  // passes through local memory, so that a work-item has consecutive elements: axis per_work_item
     registers,  // vectors of 16 bytes: axis vectors_per_item
     cache,      // of a CPU's core: axis chunk_kib
   };
@@ -27,8 +28,8 @@ struct ScanDesign {
   // what the operator combines; a tile state publishes the sum of a tile.
   enum class Tuples {
     structs,      // an element of the input is a whole tuple, and so is the sum in a tile state
-    interleaved,  // an element is one number; lane i of every vector holds the same component, so tuple sizes
-                  // are powers of two; a tile state holds a sum per component
+    interleaved,  // an element is one number; place i of every OpenCL vector holds the same component, so
+                  // tuple sizes are powers of two; a tile state holds a sum per component
     by_component,  // an element is one number; a tile has a state per component, each with one sum
     in_state,      // an element is one number; a tile state holds a sum per component and scan order
     none,          // no tuples
@@ -50,14 +51,15 @@ struct ScanDesign {
   bool subgroups = false;  // work-items exchange values by the sub-group implementation (axis subgroup_impl)
   bool ptx = false;        // has a variant with inline PTX; axis registers applies to it
   bool parallel_lookback = false;  // several work-items each inspect a predecessor tile at the same time
-  // Waits until other work-groups have published: chained, lookback and sam. The other single-pass designs
-  // compute what is missing themselves, except with inline PTX, for which scan_config sets the same in a
-  // plan.
+  // Hangs unless other work-groups make progress: chained, lookback and sam. The other single-pass kernels
+  // compute a missing aggregate themselves; their variants with inline PTX do not, so scan_config()
+  // (config.hpp) sets the flag for those, too.
   bool needs_forward_progress = false;
-  bool any_scan_order = false;    // one scan computes any order; other designs repeat the whole scan
-  bool binomial_weights = false;  // higher orders take a table of binomial coefficients
-  bool circular_states = false;   // tile states lie in a circular buffer, of one size for all n
-  bool prefetch = false;          // loads the next tile before it waits, unless axis prefetch says no
+  bool any_scan_order = false;  // one scan computes any order; other designs repeat the whole scan
+  bool binomial_weights =
+      false;  // of order k by one look-back: sums of orders 1 to k, weighted by a table of binomials
+  bool circular_states = false;  // tile states lie in a circular buffer, of one size for all n
+  bool prefetch = false;         // loads the next tile before it waits, unless axis prefetch says no
 
   bool single_pass() const { return method == Method::single_pass; }
   bool encodes() const { return method == Method::encode; }
