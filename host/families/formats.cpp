@@ -326,7 +326,7 @@ Family formats() {
       .view = {.rows = {"kernel", "path"}, .columns = {"ilp", "group"}, .quantity = "rate"},
       .is_valid =
           [](const Case& at) {
-            const std::string kernel = at.text("kernel"), path = at.text("path");
+            const std::string &kernel = at.text("kernel"), &path = at.text("path");
             const bool by_subgroup = path.starts_with("subgroup");
             if (is_matrix(at)) return path == "ptx" || by_subgroup;
             if (by_subgroup) return false;

@@ -79,7 +79,7 @@ std::shared_ptr<const Sensed> sensed_in(const Record& r) {
 // Converts a row. Where it has no interval, because of too few samples, the range from minimum to 95 %
 // quantile stands for it.
 RunTime run_of(const Record& r) {
-  RunTime run{{r}};
+  RunTime run{static_cast<const Measurement&>(r)};
   run.timer = r.timer;
   run.cold = r.cache == "cold";
   run.cached = r.cached == "yes";

@@ -37,7 +37,7 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
 
 Outcome outcome_of(const Case& at, const Record& record) {
   Outcome out(at, *record.time_s, record.time_low_s, record.time_high_s);
-  static_cast<Measurement&>(out) = record;
+  static_cast<Measurement&>(out) = static_cast<const Measurement&>(record);
   out.converged = record.converged != "no";
   out.disturbed = record.throttled.value_or(0) > 0.5;
   out.idle_w = record.idle_w;

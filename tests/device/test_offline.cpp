@@ -353,7 +353,7 @@ class Compiler : public OnTarget {
   void SetUp() override { skip_without(target().missing); }
 
   // Expects it to take a program, with figures that make sense; adds the most of each kernel.
-  void take(const Program& program, int& taken, Most& registers, Most& scratch) const {
+  static void take(const Program& program, int& taken, Most& registers, Most& scratch) {
     const Compiled compiled = target().compile(program.source);
     SCOPED_TRACE(program.asked_by + ", options" + program.source.options);
     if (compiled.ok) ++taken;
@@ -383,9 +383,9 @@ class Compiler : public OnTarget {
   }
 
   // Asks about the programs of a family at a time.
-  std::vector<std::string> answers_about(
+  static std::vector<std::string> answers_about(
       const std::string& what, const std::vector<const Program*>& programs,
-      const std::function<std::string(const std::vector<const Program*>&)>& ask) const {
+      const std::function<std::string(const std::vector<const Program*>&)>& ask) {
     std::map<std::string, std::vector<const Program*>> of_family;
     for (const Program* program : programs)
       of_family[program->asked_by.substr(0, program->asked_by.find('/'))].push_back(program);

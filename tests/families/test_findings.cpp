@@ -363,8 +363,8 @@ std::vector<Finding> arithmetic_of(const char* preset, const StepOf& step_ns) {
   for (const auto& at : preset_of(arithmetic, preset)) {
     const auto of = [&](const char* axis) { return static_cast<double>(at.number(axis)); };
     const double items = of("group") * of("groups_per_cu");
-    outcomes.push_back(
-        {at, 1e-9 * (3700 + of("iterations") * step_ns(items, items * of("ilp") * of("width")))});
+    outcomes.emplace_back(at,
+                          1e-9 * (3700 + of("iterations") * step_ns(items, items * of("ilp") * of("width"))));
   }
   return arithmetic.findings(outcomes, roomy());
 }
@@ -572,8 +572,8 @@ TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
   const Family reduction = family_named("reduction");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(reduction, "paper"))
-    outcomes.push_back(
-        {at, (at.is("kernel", "sequential") ? 1e-3 : 2e-3) * static_cast<double>(at.number("n"))});
+    outcomes.emplace_back(
+        at, (at.is("kernel", "sequential") ? 1e-3 : 2e-3) * static_cast<double>(at.number("n")));
   const auto text = text_of_finding(findings_of(reduction, outcomes, roomy()), "speedup_sequential");
   EXPECT_THAT(text, testing::StartsWith("sequential of 16777216 int: "));
   EXPECT_THAT(text,
@@ -625,7 +625,7 @@ TEST(Occupancy, TellsTheItemsOfAUnit) {
   EXPECT_EQ(percent(device, 0, 1), "3.12");
   EXPECT_EQ(percent(device, 32768, 0), "") << "nothing is known of the unit";
   EXPECT_EQ(percent(device, 0, 0), "");
-  device.unit_local_bytes = 228 * 1024;  // and 33 KiB a group: six
+  device.unit_local_bytes = 228 * 1024L;  // and 33 KiB a group: six
   EXPECT_EQ(percent(device, 32768, 0), "18.8");
   EXPECT_EQ(percent(device, 32768, 1), "3.12");
   EXPECT_EQ(percent(device, 512, 0), "100") << "no more than 2048";
