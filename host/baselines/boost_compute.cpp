@@ -22,6 +22,7 @@
 #include "baselines/native.hpp"
 #include "device/enumerate.hpp"
 #include "families/scan/reference.hpp"
+#include "suite/device_identity.hpp"
 
 namespace clweave::baselines {
 namespace {
@@ -177,10 +178,9 @@ Natives natives_on(const Wanted& wanted) {
   if (selectors.size() > 1) throw Error(ErrorCode::usage, "--device: one device at a time");
   if (!selectors.empty()) devices = select_devices(devices, selectors.front());
   if (beside) {
-    std::erase_if(devices, [&](const DeviceInfo& device) {
-      return device.index() != beside->index() || device.name != beside->name;
-    });
-    if (devices.empty()) throw Error(ErrorCode::no_device, "it sees another list of devices");
+    const auto place = place_of(*beside, devices);
+    if (!place) throw Error(ErrorCode::no_device, "it sees another list of devices");
+    devices = {devices[*place]};
   }
   if (devices.size() != 1)
     throw Error(ErrorCode::no_device,

@@ -58,7 +58,7 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
   for (const auto& device : devices) {
     std::vector<std::string> twins;
     for (const auto& other : devices) {
-      if (!device.silicon.empty() && other.silicon == device.silicon && other.index() != device.index())
+      if (!device.hardware.empty() && other.hardware == device.hardware && other.index() != device.index())
         twins.push_back(other.index());
     }
     table.add({device.index(), device.name, device.type, std::to_string(device.compute_units),

@@ -79,16 +79,26 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
         "  Fedora, conda-forge:  ocl-icd and pocl\n"
         "What lies elsewhere is found by LD_LIBRARY_PATH=FOLDER of the library and OCL_ICD_VENDORS=FOLDER of "
         "the drivers' .icd files");
-  if (selectors.empty()) return all;
   std::vector<DeviceInfo> chosen;
+  if (selectors.empty()) {
+    for (const auto& device : all) {
+      if (device.duplicate_of.empty())
+        chosen.push_back(device);
+      else
+        log_line("clweave: {} is {} listed again ({}): measured once\n", device.index(), device.duplicate_of,
+                 device.name);
+    }
+    return chosen;
+  }
   for (const auto& selector : selectors) {
     const auto matching = select_devices(all, selector);
     if (matching.empty())
       throw Error(ErrorCode::no_device, "--device " + selector + " matches none of\n" +
                                             text_of(devices_report(all), "text", screen_of(STDERR_FILENO)));
-    for (const auto& device : matching) {
-      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
-        chosen.push_back(device);
+    for (const auto& match : matching) {
+      const std::string index = match.duplicate_of.empty() ? match.index() : match.duplicate_of;
+      if (std::ranges::find(chosen, index, &DeviceInfo::index) == chosen.end())
+        chosen.push_back(*std::ranges::find(all, index, &DeviceInfo::index));
     }
   }
   return chosen;

@@ -201,7 +201,7 @@ DeviceGroups groups_of_identical_devices(const std::vector<DeviceInfo>& devices)
     names +=
         fmt::format("\n  {} x {}, {}, driver {}", group.size(), device.name, device.platform, device.driver);
     for (std::size_t d = 1; d < group.size(); ++d) {
-      if (devices[group[d]].silicon == device.silicon && !device.silicon.empty())
+      if (devices[group[d]].hardware == device.hardware && !device.hardware.empty())
         log_line("clweave: {} and {} are the same hardware\n", device.index(), devices[group[d]].index());
     }
     if (group.size() == 1) log_line("clweave: {} has no equal here: measured alone\n", device.name);

@@ -2,6 +2,7 @@
 #include "device/driver_build.hpp"
 
 #include "device/cl.hpp"
+#include "device/enumerate.hpp"
 
 namespace clweave::device {
 
@@ -29,11 +30,7 @@ DriverBuild::Kernel described(const cl::Program& program, const cl::Device& devi
 DriverBuild driver_build(const DeviceInfo& info, const Source& source,
                          const std::vector<std::string>& kernels) {
   try {
-    std::vector<cl::Platform> platforms;
-    cl::Platform::get(&platforms);
-    std::vector<cl::Device> devices;
-    platforms.at(static_cast<std::size_t>(info.platform_index)).getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    const cl::Device device = devices.at(static_cast<std::size_t>(info.device_index));
+    const cl::Device device = find_device(info);
     const cl::Context context(device);
     cl::Program program(context, source.text);
     DriverBuild out;
@@ -62,8 +59,6 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
     return out;
   } catch (const cl::Error& error) {
     throw cl_failure(error, "building for " + info.name);
-  } catch (const std::out_of_range&) {
-    throw Error(ErrorCode::no_device, "device " + info.index() + " (" + info.name + ") is gone");
   }
 }
 

@@ -26,7 +26,7 @@ struct DriverBuild {
   std::string ptx;  // the binary, with NVIDIA's driver
 };
 
-// Throws `no_device`, and `launch` for failures other than the program's.
+// Throws `device_lost`, and `launch` for failures other than the program's.
 DriverBuild driver_build(const DeviceInfo&, const Source&, const std::vector<std::string>& kernels);
 
 }  // namespace clweave::device

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "base/text.hpp"
-#include "device/cl.hpp"
 #include "device/loader.hpp"
+#include "suite/device_identity.hpp"
 
 namespace clweave::device {
 
@@ -134,34 +134,76 @@ std::int64_t host_available_bytes() {
   return 0;
 }
 
-DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
+// Reads properties one by one: a query that fails costs one property, whose default means unknown.
+class Queries {
+ public:
+  Queries(const cl::Device& device, std::string index, std::vector<std::string>& errors)
+      : device_(&device), index_(std::move(index)), errors_(&errors) {}
+
+  template <cl_device_info Name>
+  auto get(const char* name) {
+    using Value = decltype(device_->getInfo<Name>());
+    try {
+      return device_->getInfo<Name>();
+    } catch (const cl::Error& error) {
+      errors_->push_back(fmt::format("device {}: {} gave {}", index_, name, cl_name(error.err())));
+      return Value{};
+    }
+  }
+  template <cl_device_info Name>
+  std::string text(const char* name) {
+    return trimmed(get<Name>(name));
+  }
+  template <cl_device_info Name>
+  std::int64_t number(const char* name) {
+    return static_cast<std::int64_t>(get<Name>(name));
+  }
+
+ private:
+  const cl::Device* device_;
+  std::string index_;
+  std::vector<std::string>* errors_;
+};
+
+// Reads a property by its constant, whose name errors have.
+#define CLWEAVE_GET(queries, kind, name) (queries).kind<name>(#name)
+
+// Describes what identifies a device; the rest takes longer, as a program is built.
+DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::Device& device) {
   DeviceInfo info;
   info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
   info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
-  info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
-  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
-  info.type = type_text(device.getInfo<CL_DEVICE_TYPE>());
-  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
-  info.version = trimmed(device.getInfo<CL_DEVICE_VERSION>());
-  info.c_version = trimmed(device.getInfo<CL_DEVICE_OPENCL_C_VERSION>());
-  info.extensions = trimmed(device.getInfo<CL_DEVICE_EXTENSIONS>());
-  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-  info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
-  info.memory_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
-  info.max_alloc_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
+  info.vendor = CLWEAVE_GET(queries, text, CL_DEVICE_VENDOR);
+  info.name = CLWEAVE_GET(queries, text, CL_DEVICE_NAME);
+  if (info.name.empty()) info.name = "unnamed device";
+  info.type = type_text(CLWEAVE_GET(queries, get, CL_DEVICE_TYPE));
+  info.driver = CLWEAVE_GET(queries, text, CL_DRIVER_VERSION);
+  info.version = CLWEAVE_GET(queries, text, CL_DEVICE_VERSION);
+  info.extensions = CLWEAVE_GET(queries, text, CL_DEVICE_EXTENSIONS);
+  if (info.has_extension("cl_khr_device_uuid")) info.uuid = uuid_of(device);
+  info.pci = pci_of(device, info);
+  return info;
+}
+
+void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
+  info.c_version = CLWEAVE_GET(queries, text, CL_DEVICE_OPENCL_C_VERSION);
+  info.compute_units = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_COMPUTE_UNITS);
+  info.clock_mhz = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+  info.memory_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.max_alloc_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   // A tenth is left to the driver, the guards and other users of the memory. Some CPU drivers accept buffers
   // far larger than the host's memory, and filling them ends the process.
   info.usable_bytes = info.memory_bytes / 10 * 9;
   if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
-  info.local_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
+  info.local_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_LOCAL_MEM_SIZE);
   info.unit_local_bytes = unit_local_bytes_of(device, info);
-  info.cache_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+  info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   if (info.type == "cpu") info.host_caches = host_caches();
-  info.max_group = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
-  for (auto extent : device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>())
+  info.max_group = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  for (auto extent : CLWEAVE_GET(queries, get, CL_DEVICE_MAX_WORK_ITEM_SIZES))
     info.max_group_dims.push_back(static_cast<std::int64_t>(extent));
-  info.timer_ns = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>());
+  info.timer_ns = CLWEAVE_GET(queries, number, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
   cl_device_fp_config fp64 = 0;  // optional before OpenCL 1.2: a failed query means none
   clGetDeviceInfo(device(), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, nullptr);
   info.fp64 = fp64 != 0;
@@ -170,51 +212,89 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   cl_uint max_subgroups = 0;
   clGetDeviceInfo(device(), CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof max_subgroups, &max_subgroups, nullptr);
   info.subgroups = max_subgroups > 0 || info.has_extension("cl_khr_subgroups");
-  info.local_is_dedicated = device.getInfo<CL_DEVICE_LOCAL_MEM_TYPE>() == CL_LOCAL;
-  if (info.has_extension("cl_khr_device_uuid")) info.uuid = uuid_of(device);
-  info.pci = pci_of(device, info);
-  // Whatever the driver calls a CPU device, it is this host's processor.
-  info.silicon = info.type == "cpu"   ? "host cpu"
-                 : !info.pci.empty()  ? "pci " + info.pci
-                 : !info.uuid.empty() ? "uuid " + info.uuid
-                                      : "";
+  info.local_is_dedicated = CLWEAVE_GET(queries, get, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   info.lockstep = lockstep_of(device);
-  return info;
 }
 
-}  // namespace
+// The devices of all platforms, and what identifies them, at equal places.
+struct Listing {
+  std::vector<DeviceInfo> infos;
+  std::vector<cl::Device> devices;
+};
 
-std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors) {
-  std::vector<DeviceInfo> out;
-  if (const auto why = why_no_opencl(); !why.empty()) {
-    driver_errors.push_back("OpenCL's library cannot be loaded: " + why);
-    return out;
-  }
+// Skips a platform that fails, naming it in `errors`.
+Listing list_devices(std::vector<std::string>& errors) {
+  Listing out;
   std::vector<cl::Platform> platforms;
-  try {
-    cl::Platform::get(&platforms);
-  } catch (const cl::Error& error) {
-    driver_errors.push_back("no OpenCL platform: " + cl_name(error.err()));
-    for (auto& why : why_no_driver()) driver_errors.push_back(std::move(why));
-    return out;
-  }
+  cl::Platform::get(&platforms);
   for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
     try {
       std::vector<cl::Device> devices;
       platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
       for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
-        out.push_back(describe(platforms[p], devices[d]));
-        out.back().platform_index = p;
-        out.back().device_index = d;
+        Queries queries(devices[d], fmt::format("{}:{}", p, d), errors);
+        DeviceInfo info = identify(platforms[p], queries, devices[d]);
+        info.platform_index = p;
+        info.device_index = d;
+        out.infos.push_back(std::move(info));
+        out.devices.push_back(devices[d]);
       }
     } catch (const cl::Error& error) {
       // A platform without devices is common, as drivers of several vendors may be installed.
       if (error.err() != CL_DEVICE_NOT_FOUND)
-        driver_errors.push_back(
-            fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
+        errors.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
     }
   }
+  resolve_identities(out.infos);
   return out;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors) {
+  if (const auto why = why_no_opencl(); !why.empty()) {
+    driver_errors.push_back("OpenCL's library cannot be loaded: " + why);
+    return {};
+  }
+  try {
+    Listing listing = list_devices(driver_errors);
+    for (std::size_t i = 0; i < listing.infos.size(); ++i) {
+      DeviceInfo& info = listing.infos[i];
+      Queries queries(listing.devices[i], info.index(), driver_errors);
+      if (info.duplicate_of.empty()) describe(info, queries, listing.devices[i]);
+    }
+    // The driver's entry again: its properties are those of the first.
+    for (auto& info : listing.infos) {
+      if (info.duplicate_of.empty()) continue;
+      DeviceInfo copy = *std::ranges::find(listing.infos, info.duplicate_of, &DeviceInfo::index);
+      copy.platform_index = info.platform_index;
+      copy.device_index = info.device_index;
+      copy.duplicate_of = info.duplicate_of;
+      info = std::move(copy);
+    }
+    return std::move(listing.infos);
+  } catch (const cl::Error& error) {
+    driver_errors.push_back("no OpenCL platform: " + cl_name(error.err()));
+    for (auto& why : why_no_driver()) driver_errors.push_back(std::move(why));
+    return {};
+  }
+}
+
+cl::Device find_device(const DeviceInfo& info) {
+  std::vector<std::string> errors;
+  const Listing listing = list_devices(errors);
+  if (const auto place = place_of(info, listing.infos)) return listing.devices[*place];
+  const bool is_there = std::ranges::any_of(listing.infos, [&](const DeviceInfo& one) {
+    return one.name == info.name && one.driver == info.driver;
+  });
+  throw Error(
+      ErrorCode::device_lost,
+      fmt::format("device {} ({}) is gone: of {} entries listed now, {}", info.index(), info.name,
+                  listing.infos.size(),
+                  is_there ? info.has_address() ? "those of its name have another UUID or PCI address"
+                                                : "none can be told to be it, as it has no address of its "
+                                                  "own and the listing has changed"
+                           : "none has its name and driver"));
 }
 
 }  // namespace clweave::device

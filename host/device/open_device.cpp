@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "device/enumerate.hpp"
 #include "power/sensor_log.hpp"
 
 namespace clweave::device {
@@ -16,18 +17,12 @@ namespace clweave::device {
 OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> report_phase)
     : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), report_phase_(std::move(report_phase)) {
   try {
-    std::vector<cl::Platform> platforms;
-    cl::Platform::get(&platforms);
-    std::vector<cl::Device> devices;
-    platforms.at(info_.platform_index).getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    device_ = devices.at(info_.device_index);
+    device_ = find_device(info_);
     context_ = cl::Context(device_);
     queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
     staging_.emplace(context_, queue_, info_.type == "gpu");
   } catch (const cl::Error& error) {
     throw cl_failure(error, "cannot open " + info_.name);
-  } catch (const std::out_of_range&) {
-    throw Error(ErrorCode::no_device, "device " + info_.index() + " (" + info_.name + ") is gone");
   }
   try {
     open_harness();

@@ -20,9 +20,9 @@ namespace clweave::device {
 
 class OpenDevice {
  public:
-  // Opens the device with the indices of `info` and certifies its timer. Throws `launch` or `no_device` if it
-  // cannot be opened. `report_phase` is called before each step that may take long, so that a watchdog sees
-  // progress.
+  // Opens the device that `info` describes and certifies its timer. Throws `device_lost` if it is gone,
+  // `launch` if it cannot be opened. `report_phase` is called before each step that may take long, so that a
+  // watchdog sees progress.
   OpenDevice(DeviceInfo info, std::string kernel_dir,
              std::function<void(const char* what)> report_phase = {});
 

@@ -23,9 +23,13 @@ struct DeviceInfo {
   std::string version;    // "OpenCL 3.0 ..."
   std::string c_version;  // "OpenCL C 1.2 ..."
   std::string extensions;
-  std::string uuid;     // 32 hex digits; empty if not reported
-  std::string pci;      // "0000:17:00.0"; empty if not reported
-  std::string silicon;  // equal for two entries that are the same hardware
+  std::string uuid;  // 32 hex digits; empty: none, or not of this device alone
+  std::string pci;   // "0000:17:00.0"; likewise
+  // By device_identity:
+  std::string identity;      // what the entry says of itself, as a hash
+  std::string listing;       // what all entries say, likewise
+  std::string hardware;      // equal for two entries that are the same hardware; empty: unknown
+  std::string duplicate_of;  // index of an earlier entry that is this driver and device; empty: none
   std::int64_t compute_units = 0;
   std::int64_t clock_mhz = 0;
   std::int64_t memory_bytes = 0;
@@ -48,6 +52,7 @@ struct DeviceInfo {
   bool local_is_dedicated = false;
 
   std::string index() const { return std::to_string(platform_index) + ":" + std::to_string(device_index); }
+  bool has_address() const { return !pci.empty() || !uuid.empty(); }
   bool has_extension(const std::string& extension) const;
   std::uint64_t units() const;  // compute_units, but at least one
   bool is_llvmpipe() const;     // Mesa's CPU device behind rusticl

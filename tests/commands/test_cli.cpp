@@ -331,14 +331,14 @@ TEST_F(Cli, DevicesJsonTellsEverything) {
   ASSERT_EQ(all.size(), 1U);
   const auto& device = all.at(0);
   for (const char* field :
-       {"name", "vendor", "type", "driver", "platform", "version", "c_version", "uuid", "pci", "silicon"})
+       {"name", "vendor", "type", "driver", "platform", "version", "c_version", "uuid", "pci", "hardware"})
     EXPECT_TRUE(device.at(field).is_string()) << field;
   for (const char* field : {"platform_index", "device_index", "compute_units", "memory_bytes",
                             "max_alloc_bytes", "local_bytes", "max_group"})
     EXPECT_TRUE(device.at(field).is_number_integer()) << field;
   for (const char* field : {"fp64", "subgroups"}) EXPECT_TRUE(device.at(field).is_boolean()) << field;
   EXPECT_EQ(device.at("type"), "cpu");
-  EXPECT_EQ(device.at("silicon"), "host cpu");
+  EXPECT_EQ(device.at("hardware"), "host cpu");
   EXPECT_EQ(device.at("fp64"), true);
   EXPECT_GT(device.at("memory_bytes"), 1 << 20);
   // The library reads it back: what is shown is what the rest of clweave knows.
@@ -350,7 +350,7 @@ TEST_F(Cli, TwoDriversOfOneProcessorAreToldApart) {
   show({"pocl", "rusticl"});
   const auto all = devices();
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all.at(0).at("silicon"), all.at(1).at("silicon"));
+  EXPECT_EQ(all.at(0).at("hardware"), all.at(1).at("hardware"));
   EXPECT_NE(all.at(0).at("platform_index"), all.at(1).at("platform_index"));
   const Ended table = run({"devices"});
   EXPECT_THAT(table.out, ContainsRegex("0:0 .* 1:0 *\n1:0 .* 0:0 *\n"));

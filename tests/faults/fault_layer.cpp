@@ -49,6 +49,9 @@
 //   maxalloc=BYTES   CL_DEVICE_MAX_MEM_ALLOC_SIZE; a larger buffer: CL_INVALID_BUFFER_SIZE
 //   globalmem=BYTES  CL_DEVICE_GLOBAL_MEM_SIZE, answer only
 //   localmem=BYTES   CL_DEVICE_LOCAL_MEM_SIZE, answer only
+//   twice            every platform is listed twice, as where a driver is registered twice
+//   gone             the first device of a platform is listed in the first process alone
+//   query=PARAM      that clGetDeviceInfo query, a decimal number, fails
 //   paced            a device whose times no other process changes: by its own clock and the host's a copy
 //                    takes 1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order,
 //                    all queues alike. Slower copies are so by this clock
@@ -176,7 +179,7 @@ std::deque<Rule>& rules = *new std::deque<Rule>;
 std::string& last_launched = *new std::string;  // kernel; of the one thread that launches any
 Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
 Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
-Limit paced{"paced"};
+Limit paced{"paced"}, twice{"twice"}, gone{"gone"}, query{"query"};
 
 const cl_icd_dispatch* target = nullptr;
 std::atomic<bool> acts = true;  // false: not this process, or not yet
@@ -198,7 +201,7 @@ std::optional<T> number(std::string_view text) {
 }
 
 void add_fault(std::string_view item) {
-  for (Limit* limit : {&nofp64, &paced}) {
+  for (Limit* limit : {&nofp64, &paced, &twice, &gone}) {
     if (limit->name != item) continue;
     limit->value = 0;
     return;
@@ -208,7 +211,7 @@ void add_fault(std::string_view item) {
   std::string_view left = item.substr(0, equals);
   const std::string_view right = item.substr(equals + 1);
 
-  for (Limit* limit : {&kwgs, &maxwgs, &maxalloc, &globalmem, &localmem}) {
+  for (Limit* limit : {&kwgs, &maxwgs, &maxalloc, &globalmem, &localmem, &query}) {
     if (limit->name != left) continue;
     limit->value = number<cl_ulong>(right);
     if (!limit->value || *limit->value == 0) refuse(item);
@@ -383,15 +386,47 @@ void hide_fp64(cl_name_version* list, std::size_t count) {
 
 cl_int CL_API_CALL get_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
   const Fault fault = next_fault(Call::platforms);
-  if (fault.action != Action::error) return target->clGetPlatformIDs(entries, platforms, count);
+  if (fault.action != Action::error) {
+    if (!twice.value) return target->clGetPlatformIDs(entries, platforms, count);
+    std::array<cl_platform_id, 32> all{};
+    cl_uint known = 0;
+    const cl_int status = target->clGetPlatformIDs(all.size() / 2, all.data(), &known);
+    if (status != CL_SUCCESS) return status;
+    std::ranges::copy_n(all.begin(), known, all.begin() + known);
+    if (count != nullptr) *count = 2 * known;
+    if (platforms != nullptr) std::ranges::copy_n(all.begin(), std::min(entries, 2 * known), platforms);
+    log_limit(twice, "answer", 2 * known);
+    return status;
+  }
   if (count != nullptr) *count = 0;
   return fault.code;
+}
+
+// Returns whether no process before this one has listed devices.
+bool is_first_to_list() {
+  static const bool is_first = [] {
+    const bool out = !is_logged("list", 1);
+    if (out) log_line("list", 1, "all");
+    return out;
+  }();
+  return is_first;
 }
 
 cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries,
                                   cl_device_id* devices, cl_uint* count) {
   const Fault fault = next_fault(Call::devices);
-  if (fault.action != Action::error) return target->clGetDeviceIDs(platform, type, entries, devices, count);
+  if (fault.action != Action::error) {
+    if (!gone.value || is_first_to_list())
+      return target->clGetDeviceIDs(platform, type, entries, devices, count);
+    std::array<cl_device_id, 64> all{};
+    cl_uint known = 0;
+    const cl_int status = target->clGetDeviceIDs(platform, type, all.size(), all.data(), &known);
+    if (status != CL_SUCCESS) return status;
+    if (count != nullptr) *count = known - 1;
+    if (devices != nullptr) std::ranges::copy_n(all.begin() + 1, std::min(entries, known - 1), devices);
+    log_limit(gone, "answer", known - 1);
+    return known > 1 ? status : CL_DEVICE_NOT_FOUND;
+  }
   if (count != nullptr) *count = 0;
   return fault.code;
 }
@@ -430,6 +465,10 @@ cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info n
 
 cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info name, std::size_t size, void* value,
                                    std::size_t* size_ret) {
+  if (query.value == name) {
+    log_limit(query, "refuse", name);
+    return CL_INVALID_VALUE;
+  }
   std::size_t bytes = 0;
   const cl_int status = target->clGetDeviceInfo(device, name, size, value, &bytes);
   if (status != CL_SUCCESS) return status;

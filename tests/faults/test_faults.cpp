@@ -718,6 +718,50 @@ TEST_F(Faults, NoDeviceIsSaid) {
   }
 }
 
+// The layer stands between the loader and each driver, so it is the driver's platform that comes twice.
+TEST_F(Faults, ADriverThatIsRegisteredTwiceIsMeasuredOnce) {
+  trial.faults("twice");
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  EXPECT_NE(ended.err.find("1:0 is 0:0 listed again"), std::string::npos) << ended.err;
+  const Results results = read_results(trial.csv());
+  EXPECT_EQ(results.cases.size(), 3U);
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, Status::ok) << record.reason;
+}
+
+// Nothing tells PoCL's devices apart but their place, so neither may be taken for the other.
+TEST_F(Faults, ADeviceThatVanishesIsNotReplacedByAnother) {
+  if (implementation() != "pocl") GTEST_SKIP() << "only PoCL shows one device as two";
+  trial.set("POCL_DEVICES", "basic pthread");
+  trial.faults("gone");
+  Strings words = three_cases(trial.csv());
+  for (const char* more : {"--device", "0:0"}) words.emplace_back(more);
+  ended = trial.run(words);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Results results = read_results(trial.csv());
+  EXPECT_EQ(results.cases.size(), 3U);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::device_lost) << record.reason;
+    EXPECT_NE(record.reason.find("is gone"), std::string::npos) << record.reason;
+    EXPECT_FALSE(record.time_s) << "measured on another device";
+  }
+}
+
+TEST_F(Faults, AQueryThatFailsCostsThatQuery) {
+  trial.faults("query=4108");  // CL_DEVICE_MAX_CLOCK_FREQUENCY
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("CL_DEVICE_MAX_CLOCK_FREQUENCY gave CL_INVALID_VALUE"), std::string::npos)
+      << ended.err;
+  const Results results = read_results(trial.csv());
+  EXPECT_EQ(results.cases.size(), 3U);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_FALSE(record.clock_mhz);
+  }
+}
+
 TEST_F(Faults, NoDriverIsSaid) {
   const fs::path empty = trial.folder() / "vendors";
   fs::create_directory(empty);
