@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
   open_standard_files();
   // A reader that has left and a file that may not grow come back as errors, and cost no row.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  // Ignored, as some parents leave it, it would make the system forget how child processes end.
+  std::signal(SIGCHLD, SIG_DFL);
   const int code = code_of(argc, argv);
   if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
   log_line("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));

@@ -86,8 +86,8 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   posix_spawnattr_init(&how);
   sigset_t defaults, none;
   sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGXFSZ}) sigaddset(&defaults, signal);
+  sigfillset(&defaults);  // whatever this process or its parent ignores
+  for (const int signal : {SIGKILL, SIGSTOP}) sigdelset(&defaults, signal);
   posix_spawnattr_setsigdefault(&how, &defaults);
   posix_spawnattr_setsigmask(&how, &none);
   posix_spawnattr_setpgroup(&how, 0);
@@ -135,7 +135,11 @@ Child::ChildMessage Child::hear(std::string& line, double seconds) {
       return ChildMessage::line;
     }
     const double left = until - host_now();
-    if (left <= 0) return ChildMessage::timeout;
+    if (left <= 0) {
+      // A process that a driver forked keeps the pipe open, so the child's end is not seen there.
+      if (has_ended()) kill(-pid_, SIGKILL);
+      return ChildMessage::timeout;
+    }
     pollfd ready{from_, POLLIN, 0};
     const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
     if (n < 0 && errno == EINTR) return ChildMessage::timeout;
@@ -148,10 +152,18 @@ Child::ChildMessage Child::hear(std::string& line, double seconds) {
   }
 }
 
+bool Child::has_ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
+}
+
 bool Child::reap(double seconds) {
   const double until = host_now() + seconds;
   while (!status_) {
     int status = 0;
+    // While the child is not reaped its number is not given to another group.
+    if (has_ended()) kill(-pid_, SIGKILL);  // what a driver forked
     const pid_t got = waitpid(pid_, &status, WNOHANG);
     if (got == pid_) status_ = status;
     if (got < 0 && errno != EINTR) status_ = 0;

@@ -45,6 +45,8 @@ class Child {
   bool stop();
 
  private:
+  bool has_ended() const;  // without reaping it
+  // Waits up to `seconds` for the child's end, ends what is left of its group, and keeps its status.
   bool reap(double seconds);
 
   pid_t pid_ = -1;

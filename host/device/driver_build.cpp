@@ -2,7 +2,7 @@
 #include "device/driver_build.hpp"
 
 #include "device/cl.hpp"
-#include "device/enumerate.hpp"
+#include "device/listing.hpp"
 
 namespace clweave::device {
 

@@ -8,55 +8,12 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "device/listing.hpp"
 #include "device/loader.hpp"
-#include "suite/device_identity.hpp"
 
 namespace clweave::device {
 
 namespace {
-
-std::string type_text(cl_device_type type) {
-  // Oclgrind reports every type at once; its simulator runs on the CPU.
-  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
-  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
-  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
-  return "custom";
-}
-
-// cl_khr_device_uuid
-std::string uuid_of(const cl::Device& device) {
-  constexpr cl_device_info device_uuid = 0x106A;
-  std::array<unsigned char, 16> bytes{};
-  if (clGetDeviceInfo(device(), device_uuid, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return {};
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
-// cl_khr_pci_bus_info, else the vendors' own queries.
-std::string pci_of(const cl::Device& device, const DeviceInfo& info) {
-  if (info.has_extension("cl_khr_pci_bus_info")) {
-    constexpr cl_device_info pci_bus_info_khr = 0x410F;
-    std::array<cl_uint, 4> at{};
-    if (clGetDeviceInfo(device(), pci_bus_info_khr, sizeof at, at.data(), nullptr) == CL_SUCCESS)
-      return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", at[0], at[1], at[2], at[3]);
-  }
-  if (info.has_extension("cl_nv_device_attribute_query")) {
-    constexpr cl_device_info pci_bus_id_nv = 0x4008, pci_slot_id_nv = 0x4009, pci_domain_id_nv = 0x400A;
-    cl_uint bus = 0, slot = 0, domain = 0;
-    if (clGetDeviceInfo(device(), pci_bus_id_nv, sizeof bus, &bus, nullptr) == CL_SUCCESS &&
-        clGetDeviceInfo(device(), pci_slot_id_nv, sizeof slot, &slot, nullptr) == CL_SUCCESS) {
-      clGetDeviceInfo(device(), pci_domain_id_nv, sizeof domain, &domain, nullptr);
-      return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, slot >> 3U, slot & 7U);
-    }
-  }
-  if (info.has_extension("cl_amd_device_attribute_query")) {
-    constexpr cl_device_info topology_amd = 0x4037;
-    std::array<unsigned char, 24>
-        at{};  // type in the first four bytes, bus, device, function in the last three
-    if (clGetDeviceInfo(device(), topology_amd, sizeof at, at.data(), nullptr) == CL_SUCCESS && at[0] == 1)
-      return fmt::format("0000:{:02x}:{:02x}.{:x}", at[21], at[22], at[23]);
-  }
-  return {};
-}
 
 // Source: CUDA C++ Programming Guide 13, "Technical Specifications per Compute Capability"; AMD's is a query.
 std::int64_t unit_local_bytes_of(const cl::Device& device, const DeviceInfo& info) {
@@ -134,57 +91,6 @@ std::int64_t host_available_bytes() {
   return 0;
 }
 
-// Reads properties one by one: a query that fails costs one property, whose default means unknown.
-class Queries {
- public:
-  Queries(const cl::Device& device, std::string index, std::vector<std::string>& errors)
-      : device_(&device), index_(std::move(index)), errors_(&errors) {}
-
-  template <cl_device_info Name>
-  auto get(const char* name) {
-    using Value = decltype(device_->getInfo<Name>());
-    try {
-      return device_->getInfo<Name>();
-    } catch (const cl::Error& error) {
-      errors_->push_back(fmt::format("device {}: {} gave {}", index_, name, cl_name(error.err())));
-      return Value{};
-    }
-  }
-  template <cl_device_info Name>
-  std::string text(const char* name) {
-    return trimmed(get<Name>(name));
-  }
-  template <cl_device_info Name>
-  std::int64_t number(const char* name) {
-    return static_cast<std::int64_t>(get<Name>(name));
-  }
-
- private:
-  const cl::Device* device_;
-  std::string index_;
-  std::vector<std::string>* errors_;
-};
-
-// Reads a property by its constant, whose name errors have.
-#define CLWEAVE_GET(queries, kind, name) (queries).kind<name>(#name)
-
-// Describes what identifies a device; the rest takes longer, as a program is built.
-DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::Device& device) {
-  DeviceInfo info;
-  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
-  info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
-  info.vendor = CLWEAVE_GET(queries, text, CL_DEVICE_VENDOR);
-  info.name = CLWEAVE_GET(queries, text, CL_DEVICE_NAME);
-  if (info.name.empty()) info.name = "unnamed device";
-  info.type = type_text(CLWEAVE_GET(queries, get, CL_DEVICE_TYPE));
-  info.driver = CLWEAVE_GET(queries, text, CL_DRIVER_VERSION);
-  info.version = CLWEAVE_GET(queries, text, CL_DEVICE_VERSION);
-  info.extensions = CLWEAVE_GET(queries, text, CL_DEVICE_EXTENSIONS);
-  if (info.has_extension("cl_khr_device_uuid")) info.uuid = uuid_of(device);
-  info.pci = pci_of(device, info);
-  return info;
-}
-
 void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.c_version = CLWEAVE_GET(queries, text, CL_DEVICE_OPENCL_C_VERSION);
   info.compute_units = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_COMPUTE_UNITS);
@@ -216,39 +122,6 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.lockstep = lockstep_of(device);
 }
 
-// The devices of all platforms, and what identifies them, at equal places.
-struct Listing {
-  std::vector<DeviceInfo> infos;
-  std::vector<cl::Device> devices;
-};
-
-// Skips a platform that fails, naming it in `errors`.
-Listing list_devices(std::vector<std::string>& errors) {
-  Listing out;
-  std::vector<cl::Platform> platforms;
-  cl::Platform::get(&platforms);
-  for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
-    try {
-      std::vector<cl::Device> devices;
-      platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
-      for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
-        Queries queries(devices[d], fmt::format("{}:{}", p, d), errors);
-        DeviceInfo info = identify(platforms[p], queries, devices[d]);
-        info.platform_index = p;
-        info.device_index = d;
-        out.infos.push_back(std::move(info));
-        out.devices.push_back(devices[d]);
-      }
-    } catch (const cl::Error& error) {
-      // A platform without devices is common, as drivers of several vendors may be installed.
-      if (error.err() != CL_DEVICE_NOT_FOUND)
-        errors.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
-    }
-  }
-  resolve_identities(out.infos);
-  return out;
-}
-
 }  // namespace
 
 std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors) {
@@ -278,23 +151,6 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_error
     for (auto& why : why_no_driver()) driver_errors.push_back(std::move(why));
     return {};
   }
-}
-
-cl::Device find_device(const DeviceInfo& info) {
-  std::vector<std::string> errors;
-  const Listing listing = list_devices(errors);
-  if (const auto place = place_of(info, listing.infos)) return listing.devices[*place];
-  const bool is_there = std::ranges::any_of(listing.infos, [&](const DeviceInfo& one) {
-    return one.name == info.name && one.driver == info.driver;
-  });
-  throw Error(
-      ErrorCode::device_lost,
-      fmt::format("device {} ({}) is gone: of {} entries listed now, {}", info.index(), info.name,
-                  listing.infos.size(),
-                  is_there ? info.has_address() ? "those of its name have another UUID or PCI address"
-                                                : "none can be told to be it, as it has no address of its "
-                                                  "own and the listing has changed"
-                           : "none has its name and driver"));
 }
 
 }  // namespace clweave::device

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "device/enumerate.hpp"
+#include "device/listing.hpp"
 #include "power/sensor_log.hpp"
 
 namespace clweave::device {

@@ -31,6 +31,7 @@
 //   -CODE            returns that error
 //   hang, spin       never returns: asleep, or busy
 //   crash            dies of SIGSEGV by a real write to address 0
+//   fork             forks a process that never ends, then as crash
 //   abort, exit      dies of SIGABRT; ends the process with exit code 7
 //
 //   profile=...      stamps
@@ -114,6 +115,7 @@ enum class Action {
   hang,
   spin,
   crash,
+  fork,
   abort,
   exit,
   zero,
@@ -144,6 +146,7 @@ constexpr ActionName action_names[] = {
     {"hang", Action::hang, {}},
     {"spin", Action::spin, {}},
     {"crash", Action::crash, {}},
+    {"fork", Action::fork, {}},
     {"abort", Action::abort, {}},
     {"exit", Action::exit, {}},
     {"zero", Action::zero, Call::profile},
@@ -296,6 +299,11 @@ void hang_or_die(Action action) {
       for (;;) pause();
     case Action::spin:
       for (volatile unsigned turns = 0;;) turns = turns + 1;
+    case Action::fork:
+      if (::fork() == 0) {
+        for (;;) pause();
+      }
+      [[fallthrough]];
     case Action::crash: die_of(SIGSEGV);
     case Action::abort: die_of(SIGABRT);
     case Action::exit: std::exit(7);

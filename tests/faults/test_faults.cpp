@@ -748,6 +748,27 @@ TEST_F(Faults, ADeviceThatVanishesIsNotReplacedByAnother) {
   }
 }
 
+// Its copy of the driver's process has the pipe to the run open.
+TEST_F(Faults, AForkOfADriverEndsWithItsProcess) {
+  trial.faults("enqueue:40!=fork");
+  ended = trial.run(three_cases(trial.csv(), "20"));
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  trial.expect_nobody_left();
+  EXPECT_EQ(ended.err.find("no sign of life"), std::string::npos) << ended.err;
+}
+
+TEST_F(Faults, AnIgnoredSigchldIsReset) {
+  trial.faults("enqueue:40!=crash");
+  Strings words = {"--ignore-signal=CHLD", CLWEAVE_BINARY};
+  for (auto& word : three_cases(trial.csv())) words.push_back(std::move(word));
+  trial.start(words, "env");
+  ended = trial.finish();
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  EXPECT_EQ(ended.err.find("exit code 0"), std::string::npos) << ended.err;
+  const Results results = read_results(trial.csv());
+  for (const auto& record : results.cases) EXPECT_NE(record.status, Status::device_lost) << record.reason;
+}
+
 TEST_F(Faults, AQueryThatFailsCostsThatQuery) {
   trial.faults("query=4108");  // CL_DEVICE_MAX_CLOCK_FREQUENCY
   ended = trial.run(three_cases(trial.csv()));

@@ -417,7 +417,7 @@ std::array<std::optional<double>, 3> numbers_of(const Trait& trait) {
 }
 
 // Infinity is a word, as JSON has no number for it.
-Cell cell_of(const std::optional<double>& number) {
+Cell number_cell(const std::optional<double>& number) {
   if (!number) return {};
   return std::isfinite(*number) ? Cell(*number) : Cell(fmt::format("{}", *number));
 }
@@ -430,7 +430,7 @@ void add_rows(const std::vector<Profile>& profiles, Report& out) {
     for (const auto& profile : profiles) {
       for (const auto& trait : profile.traits) {
         const auto [value, low, high] = numbers_of(trait);
-        take({profile.name, title_of(trait.group), trait.name, cell_of(value), cell_of(low), cell_of(high),
+        take({profile.name, title_of(trait.group), trait.name, number_cell(value), number_cell(low), number_cell(high),
               trait.unit, trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning,
               trait.command, trait.cases, trait.remark});
       }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// listing: the devices of all platforms with what identifies them, and one of them found again.
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "device/cl.hpp"
+#include "suite/device_info.hpp"
+
+namespace clweave::device {
+
+// Reads properties one by one: a query that fails costs one property, whose default means unknown.
+class Queries {
+ public:
+  Queries(const cl::Device& device, std::string index, std::vector<std::string>& errors)
+      : device_(&device), index_(std::move(index)), errors_(&errors) {}
+
+  template <cl_device_info Name>
+  auto get(const char* name) {
+    using Value = decltype(device_->getInfo<Name>());
+    try {
+      return device_->getInfo<Name>();
+    } catch (const cl::Error& error) {
+      errors_->push_back(fmt::format("device {}: {} gave {}", index_, name, cl_name(error.err())));
+      return Value{};
+    }
+  }
+  template <cl_device_info Name>
+  std::string text(const char* name) {
+    return trimmed(get<Name>(name));
+  }
+  template <cl_device_info Name>
+  std::int64_t number(const char* name) {
+    return static_cast<std::int64_t>(get<Name>(name));
+  }
+
+ private:
+  const cl::Device* device_;
+  std::string index_;
+  std::vector<std::string>* errors_;
+};
+
+// Reads a property by its constant, whose name errors have.
+#define CLWEAVE_GET(queries, kind, name) (queries).kind<name>(#name)
+
+// The devices of all platforms, and what identifies them, at equal places.
+struct Listing {
+  std::vector<DeviceInfo> infos;
+  std::vector<cl::Device> devices;
+};
+
+// Skips a platform that fails, naming it in `errors`, as it does queries that fail. Throws cl::Error if the
+// platforms cannot be listed.
+Listing list_devices(std::vector<std::string>& errors);
+
+// Returns the device of an earlier listing, in this process or another, by what it says of itself and not by
+// its indices. Throws `device_lost` if it is not there or cannot be told from others, cl::Error if the
+// devices cannot be listed.
+cl::Device find_device(const DeviceInfo&);
+
+}  // namespace clweave::device
