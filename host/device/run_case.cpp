@@ -330,7 +330,7 @@ class CaseRun {
       take_samples(plan, execution);
     } catch (const Error& error) {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
-      failure = std::current_exception();         // invalid time stamps gave NaN, which has no median
+      failure = std::current_exception();         // invalid time stamps gave a time of 0, which no median may be
     }
     if (by_event && !device_.timer_is_still_valid()) {
       clear_measured(record_);
