@@ -377,8 +377,8 @@ Family access() {
                   .meaning = "time of a copy whose reads are the largest stride apart / adjacent",
                   .headline = "strided slowdown"},
                  {"line_time", "ns",
-                  "time per additional cache line that 32 work-items read from, as throughput of all compute "
-                  "units"}}};
+                  "time per additional cache line that 32 work-items read from, with the whole device busy: "
+                  "reciprocal throughput, not latency"}}};
 }
 
 }  // namespace clweave::families

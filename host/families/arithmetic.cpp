@@ -482,7 +482,9 @@ Family arithmetic() {
           "reach peak "
           "arithmetic throughput?",
       .axes = {{.name = "operation",
-                .meaning = "mad, fma: one instruction; mul_add: a multiplication, then an addition",
+                .meaning = "fma: rounded once; mad: a multiply-add rounded as the device likes; mul_add: a "
+                           "multiplication, then "
+                           "an addition",
                 .values = operations},
                {.name = "type", .meaning = "type of the operands; int and long wrap", .values = types},
                {.name = "ilp",

@@ -348,7 +348,8 @@ Family special() {
   const std::string everything = "function=" + all + " path=full,half,native";
   return {.name = "special",
           .question =
-              "What do elementary functions cost in full, half and native precision, and how large are their "
+              "What do elementary functions cost in full, reduced (half_*) and native precision, and how "
+              "large are their "
               "errors?",
           .axes = {{.name = "kernel",
                     .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
@@ -356,7 +357,8 @@ Family special() {
                     .values = {"evaluate", "denormals", "contraction"}},
                    {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
                    {.name = "path",
-                    .meaning = "error bound: full: OpenCL's; half: half_*, 8192 units in the last place "
+                    .meaning = "error bound: full: OpenCL's; half: half_sin and the like, on float, 8192 "
+                               "units in the last place "
                                "(ULP); native: native_*, "
                                "implementation-defined",
                     .values = {"full", "half", "native"},

@@ -207,8 +207,10 @@ Family transfer() {
                 .values = {"pageable", "pinned"},
                 .when = moves},
                {.name = "buffer",
-                .meaning = "device buffer: the driver's default, CL_MEM_ALLOC_HOST_PTR, CL_MEM_USE_HOST_PTR, "
-                           "or coarse- or fine-grained shared virtual memory (SVM)",
+                .meaning =
+                    "device buffer: device: the driver's default; alloc_host_ptr: allocated where the host "
+                    "reaches it; use_host_ptr: over the host's memory; svm_coarse, svm_fine: shared virtual "
+                    "memory (SVM), mapped for the host or not",
                 .values = {"device", "alloc_host_ptr", "use_host_ptr", "svm_coarse", "svm_fine"}},
                {.name = "align",
                 .meaning = "offset of the host memory from a page's start, in bytes; 4096: page-aligned",
