@@ -172,6 +172,7 @@ Natives natives_on(const Wanted& wanted) {
   std::vector<std::string> driver_errors;
   auto devices = enumerate_devices(driver_errors);
   for (const auto& error : driver_errors) log_line("{}\n", error);
+  std::erase_if(devices, [](const DeviceInfo& device) { return !device.duplicate_of.empty(); });
   if (devices.empty()) throw Error(ErrorCode::no_device, "no OpenCL device here");
   const auto& selectors = wanted.selectors;
   const auto& beside = wanted.beside;

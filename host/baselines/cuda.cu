@@ -306,9 +306,11 @@ bool fills_the_device(const Case& at) {
          at.number("group") <= 1024 && at.number("trips") % steps == 0;
 }
 
-// The device of that PCI address; where it is not known, or none is asked for, the first.
-int place_of(const std::optional<DeviceInfo>& beside) {
+// The device of that PCI address; where it is not known, the only one; where none is asked for, the first.
+int place_of(const std::optional<DeviceInfo>& beside, int count) {
   int place = 0;
+  if (beside && beside->pci.empty() && count > 1)
+    throw Error(ErrorCode::no_device, "which of several devices it is, no PCI address tells");
   if (beside && !beside->pci.empty() && cudaDeviceGetByPCIBusId(&place, beside->pci.c_str()) != cudaSuccess)
     throw Error(ErrorCode::no_device, std::string(toolkit::name) + " has no device at " + beside->pci);
   return place;
@@ -324,7 +326,7 @@ Natives natives_on(const Wanted& wanted) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
     throw Error(ErrorCode::no_device, std::string("no ") + toolkit::name + " device here");
-  const int place = place_of(beside);
+  const int place = place_of(beside, count);
   must(cudaSetDevice(place), "cudaSetDevice");
   must(cudaGetDeviceProperties(&properties, place), "properties");
   if (beside && beside->name != properties.name)

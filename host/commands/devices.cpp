@@ -14,7 +14,7 @@ Command devices(CLI::App& app) {
       app.add_subcommand("devices", "Show every OpenCL device, and which entries are the same hardware");
   add_formats(*command, *format);
   return {command, [format](const auto&) {
-            return print(devices_report(chosen_devices(*runner_of({}, {}), {})), *format);
+            return print(devices_report(listed_devices(*runner_of({}, {}))), *format);
           }};
 }
 

@@ -65,7 +65,7 @@ std::unique_ptr<Runner> runner_of(const MeasureOptions& options, std::function<v
   return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
 }
 
-std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+std::vector<DeviceInfo> listed_devices(Runner& runner) {
   std::vector<std::string> driver_errors;
   auto all = runner.devices(driver_errors);
   for (const auto& error : driver_errors) log_line("clweave: {}\n", error);
@@ -79,6 +79,12 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
         "  Fedora, conda-forge:  ocl-icd and pocl\n"
         "What lies elsewhere is found by LD_LIBRARY_PATH=FOLDER of the library and OCL_ICD_VENDORS=FOLDER of "
         "the drivers' .icd files");
+  return all;
+}
+
+std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+  const auto all = listed_devices(runner);
+  if (all.empty()) return {};
   std::vector<DeviceInfo> chosen;
   if (selectors.empty()) {
     for (const auto& device : all) {
@@ -97,6 +103,8 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
                                             text_of(devices_report(all), "text", screen_of(STDERR_FILENO)));
     for (const auto& match : matching) {
       const std::string index = match.duplicate_of.empty() ? match.index() : match.duplicate_of;
+      if (index != match.index())
+        log_line("clweave: {} is {} listed again, which is measured\n", match.index(), index);
       if (std::ranges::find(chosen, index, &DeviceInfo::index) == chosen.end())
         chosen.push_back(*std::ranges::find(all, index, &DeviceInfo::index));
     }

@@ -17,8 +17,12 @@ SamplingOptions sampling_of(const MeasureOptions&);
 RunnerOptions runner_options(const MeasureOptions&, std::function<void()> tick);
 std::unique_ptr<Runner> runner_of(const MeasureOptions&, std::function<void()> tick);
 
-// Returns the devices that match the selectors, or all if there are none. Logs the errors of drivers.
-// Empty after an interrupt. Throws `no_device` with a list of the devices that exist.
+// Returns every entry, duplicates too. Logs the errors of drivers. Empty after an interrupt. Throws
+// `no_device` if there is none.
+std::vector<DeviceInfo> listed_devices(Runner&);
+
+// Returns the devices that match the selectors, or all if there are none; in place of an entry that is a
+// duplicate the first. Empty after an interrupt. Throws `no_device` with a list of the devices that exist.
 std::vector<DeviceInfo> chosen_devices(Runner&, const std::vector<std::string>& selectors);
 
 // Returns the path for the rows: "-" for any other name of stdout, such as /dev/stdout. Throws `usage` for

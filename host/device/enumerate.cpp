@@ -106,7 +106,7 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   if (info.type == "cpu") info.host_caches = host_caches();
-  info.max_group = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  info.max_group = std::max<std::int64_t>(1, CLWEAVE_GET(queries, number, CL_DEVICE_MAX_WORK_GROUP_SIZE));
   for (auto extent : CLWEAVE_GET(queries, get, CL_DEVICE_MAX_WORK_ITEM_SIZES))
     info.max_group_dims.push_back(static_cast<std::int64_t>(extent));
   info.timer_ns = CLWEAVE_GET(queries, number, CL_DEVICE_PROFILING_TIMER_RESOLUTION);

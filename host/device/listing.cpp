@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "suite/device_identity.hpp"
@@ -57,10 +58,17 @@ std::string pci_of(const cl::Device& device, const DeviceInfo& info) {
 }
 
 // Describes what identifies a device; the rest takes longer, as a program is built.
+// Returns what a platform is called, with its version.
+std::pair<std::string, std::string> platform_of(const cl::Platform& platform) {
+  return {trimmed(platform.getInfo<CL_PLATFORM_NAME>()), trimmed(platform.getInfo<CL_PLATFORM_VERSION>())};
+}
+std::pair<std::string, std::string> platform_of(const DeviceInfo& info) {
+  return {info.platform, info.platform_version};
+}
+
 DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::Device& device) {
   DeviceInfo info;
-  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
-  info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
+  std::tie(info.platform, info.platform_version) = platform_of(platform);
   info.vendor = CLWEAVE_GET(queries, text, CL_DEVICE_VENDOR);
   info.name = CLWEAVE_GET(queries, text, CL_DEVICE_NAME);
   if (info.name.empty()) info.name = "unnamed device";
@@ -75,12 +83,13 @@ DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::De
 
 }  // namespace
 
-Listing list_devices(std::vector<std::string>& errors) {
+Listing list_devices(std::vector<std::string>& errors, const DeviceInfo* of_platform) {
   Listing out;
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
     try {
+      if (of_platform != nullptr && platform_of(platforms[p]) != platform_of(*of_platform)) continue;
       std::vector<cl::Device> devices;
       platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
       for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
@@ -103,19 +112,20 @@ Listing list_devices(std::vector<std::string>& errors) {
 
 cl::Device find_device(const DeviceInfo& info) {
   std::vector<std::string> errors;
-  const Listing listing = list_devices(errors);
+  const Listing listing = list_devices(errors, &info);
   if (const auto place = place_of(info, listing.infos)) return listing.devices[*place];
   const bool is_there = std::ranges::any_of(listing.infos, [&](const DeviceInfo& one) {
     return one.name == info.name && one.driver == info.driver;
   });
   throw Error(
       ErrorCode::device_lost,
-      fmt::format("device {} ({}) is gone: of {} entries listed now, {}", info.index(), info.name,
-                  listing.infos.size(),
+      fmt::format("not run: device {} ({}) is gone: of {} devices that its platform lists now, {}",
+                  info.index(), info.name, listing.infos.size(),
                   is_there ? info.has_address() ? "those of its name have another UUID or PCI address"
                                                 : "none can be told to be it, as it has no address of its "
-                                                  "own and the listing has changed"
-                           : "none has its name and driver"));
+                                                  "own and the list has changed"
+                           : "none has its name and driver") +
+          (errors.empty() ? "" : "; " + errors.front()));
 }
 
 }  // namespace clweave::device

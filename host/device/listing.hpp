@@ -54,8 +54,9 @@ struct Listing {
 };
 
 // Skips a platform that fails, naming it in `errors`, as it does queries that fail. Throws cl::Error if the
-// platforms cannot be listed.
-Listing list_devices(std::vector<std::string>& errors);
+// platforms cannot be listed. `of_platform`: only platforms called as that device's, since others may hang,
+// or start threads that disturb what is measured.
+Listing list_devices(std::vector<std::string>& errors, const DeviceInfo* of_platform = nullptr);
 
 // Returns the device of an earlier listing, in this process or another, by what it says of itself and not by
 // its indices. Throws `device_lost` if it is not there or cannot be told from others, cl::Error if the

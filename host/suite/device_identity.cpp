@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -23,8 +24,11 @@ std::string platform_text(const DeviceInfo& device) {
   return joined({&device.platform, &device.platform_version});
 }
 
+// Computes the FNV-1a hash (Fowler, Noll, Vo), equal in all programs.
 std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", std::hash<std::string>()(text));  // equal in all processes of one program
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
+  return fmt::format("{:016x}", hash);
 }
 
 bool is_address(const std::string& text) { return text.find_first_not_of("0:.") != std::string::npos; }
@@ -52,30 +56,46 @@ void find_duplicates(std::vector<DeviceInfo>& listing) {
 }  // namespace
 
 void resolve_identities(std::vector<DeviceInfo>& listing) {
-  std::string all;
-  for (auto& device : listing) {
+  for (auto& device : listing)
     device.identity =
         hash_of(joined({&device.platform, &device.platform_version, &device.vendor, &device.name,
-                        &device.driver, &device.version, &device.uuid, &device.pci}));
-    all += device.index() + " " + device.identity + "\n";
-  }
+                        &device.type, &device.driver, &device.version, &device.uuid, &device.pci}));
   find_duplicates(listing);
-  std::map<std::string, int> pci, uuid;  // how many devices of a platform have the address
+  // How many devices have an address, of one platform and of one driver.
+  std::map<std::string, int> having;
+  const auto keys_of = [](const DeviceInfo& device, const std::string& address) {
+    return std::array{fmt::format("platform {} {}", device.platform_index, address),
+                      "driver " + platform_text(device) + joined({&device.name, &device.driver, &address})};
+  };
   for (const auto& device : listing) {
     if (!device.duplicate_of.empty()) continue;
-    ++pci[platform_text(device) + device.pci];
-    ++uuid[platform_text(device) + device.uuid];
+    for (const auto* address : {&device.pci, &device.uuid}) {
+      for (const auto& key : keys_of(device, *address)) ++having[key];
+    }
   }
+  std::map<std::string, std::string> platforms;  // what all devices of platforms of one text say
+  for (const auto& device : listing) platforms[platform_text(device)] += device.identity;
+  std::map<std::string, std::map<int, std::size_t>> ordinals;  // of platforms among those of one text
   for (auto& device : listing) {
     const std::string platform = platform_text(device);
-    if (!is_address(device.pci) || pci[platform + device.pci] > 1) device.pci.clear();
-    if (!is_address(device.uuid) || uuid[platform + device.uuid] > 1) device.uuid.clear();
+    auto& of_text = ordinals[platform];
+    const auto ordinal = of_text.try_emplace(device.platform_index, of_text.size()).first->second;
+    device.listing = fmt::format("{} {}:{}", hash_of(platforms[platform]), ordinal, device.device_index);
+  }
+  for (auto& device : listing) {
+    std::vector<std::string*> shared;
+    for (auto* address : {&device.pci, &device.uuid}) {
+      const auto keys = keys_of(device, *address);
+      if (!is_address(*address) ||
+          std::ranges::any_of(keys, [&](const auto& key) { return having[key] > 1; }))
+        shared.push_back(address);
+    }
+    for (auto* address : shared) address->clear();
     // Whatever a driver calls a CPU, it is this host's processor.
     device.hardware = device.type == "cpu"   ? "host cpu"
                       : !device.pci.empty()  ? "pci " + device.pci
                       : !device.uuid.empty() ? "uuid " + device.uuid
                                              : "";
-    device.listing = hash_of(all);
   }
   for (auto& device : listing) {
     if (device.duplicate_of.empty()) continue;
@@ -86,14 +106,12 @@ void resolve_identities(std::vector<DeviceInfo>& listing) {
 }
 
 std::optional<std::size_t> place_of(const DeviceInfo& device, const std::vector<DeviceInfo>& listing) {
-  std::optional<std::size_t> out;
   for (std::size_t i = 0; i < listing.size(); ++i) {
     if (listing[i].identity != device.identity) continue;
-    if (listing[i].index() == device.index())
-      return device.has_address() || listing[i].listing == device.listing ? std::optional(i) : std::nullopt;
-    if (!out && device.has_address()) out = i;
+    const bool by_address = device.has_address() && listing[i].has_address();
+    if (by_address || listing[i].listing == device.listing) return i;
   }
-  return out;
+  return {};
 }
 
 }  // namespace clweave::suite

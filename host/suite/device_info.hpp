@@ -27,7 +27,7 @@ struct DeviceInfo {
   std::string pci;   // "0000:17:00.0"; likewise
   // By device_identity:
   std::string identity;      // what the entry says of itself, as a hash
-  std::string listing;       // what all entries say, likewise
+  std::string listing;       // what all devices of its platform say, likewise, and its place among them
   std::string hardware;      // equal for two entries that are the same hardware; empty: unknown
   std::string duplicate_of;  // index of an earlier entry that is this driver and device; empty: none
   std::int64_t compute_units = 0;

@@ -414,7 +414,7 @@ TEST_P(Compiler, takes_every_kernel) {
   for (const auto& program : programs) asked.push_back(&program);
   int taken = 0;
   Most registers, scratch;
-  for (const auto& answer : answers_about("takes", asked, [this](const auto& own) {
+  for (const auto& answer : answers_about("takes", asked, [](const auto& own) {
          int taken_of_them = 0;
          Most most, in_scratch;
          for (const Program* program : own) take(*program, taken_of_them, most, in_scratch);

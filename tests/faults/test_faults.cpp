@@ -733,7 +733,7 @@ TEST_F(Faults, ADriverThatIsRegisteredTwiceIsMeasuredOnce) {
 // Nothing tells PoCL's devices apart but their place, so neither may be taken for the other.
 TEST_F(Faults, ADeviceThatVanishesIsNotReplacedByAnother) {
   if (implementation() != "pocl") GTEST_SKIP() << "only PoCL shows one device as two";
-  trial.set("POCL_DEVICES", "basic pthread");
+  trial.set("POCL_DEVICES", "pthread pthread");
   trial.faults("gone");
   Strings words = three_cases(trial.csv());
   for (const char* more : {"--device", "0:0"}) words.emplace_back(more);

@@ -63,12 +63,25 @@ TEST(DeviceIdentity, IsAllThatAnEntrySays) {
 }
 
 // Without an address nothing tells equal devices apart but their place, which holds while the listing does.
-TEST(DeviceIdentity, OfDevicesWithoutAddressIsTheirPlaceInAnUnchangedListing) {
+TEST(DeviceIdentity, OfDevicesWithoutAddressIsTheirPlaceAmongTheirPlatforms) {
   const std::vector<DeviceInfo> two = {entry(0, 0, "Card"), entry(0, 1, "Card")};
   const auto then = listing(two);
   EXPECT_THAT(place_of(then[1], listing(two)), Optional(1U));
   EXPECT_EQ(place_of(then[0], listing({entry(0, 0, "Card")})), std::nullopt) << "which of them is gone?";
   EXPECT_EQ(place_of(then[0], listing({entry(0, 0, "Card"), entry(0, 1, "Card"), entry(1, 0, "New")})),
+            std::nullopt);
+  // What another vendor's driver lists is of no account, and moves its platform's index.
+  DeviceInfo other = entry(0, 0, "Processor");
+  other.platform = "Mills";
+  const auto moved = listing({other, entry(1, 0, "Card"), entry(1, 1, "Card")});
+  EXPECT_THAT(place_of(then[1], moved), Optional(2U));
+  EXPECT_THAT(place_of(moved[1], then), Optional(0U));
+}
+
+// A twin that appears has the same address, so neither is it any more.
+TEST(DeviceIdentity, IsNoLongerTheAddressThatAnotherHasNow) {
+  const auto then = listing({entry(0, 0, "Card", pci_a)});
+  EXPECT_EQ(place_of(then[0], listing({entry(0, 0, "Card", pci_a), entry(0, 1, "Card", pci_a)})),
             std::nullopt);
 }
 
@@ -106,6 +119,13 @@ TEST(DeviceIdentity, APlatformThatSaysTheSameIsADuplicate) {
   const auto two_drivers = listing({entry(0, 0, "Card", pci_a), other});
   EXPECT_THAT(two_drivers[1].duplicate_of, IsEmpty());
   EXPECT_EQ(two_drivers[0].hardware, two_drivers[1].hardware);
+  // So is another version of it whose platform is called the same: the address is of one device.
+  DeviceInfo newer = entry(1, 0, "Card", pci_a);
+  newer.driver = "1.3";
+  const auto two_versions = listing({entry(0, 0, "Card", pci_a), newer});
+  EXPECT_THAT(two_versions[1].duplicate_of, IsEmpty());
+  EXPECT_EQ(two_versions[0].pci, pci_a);
+  EXPECT_EQ(two_versions[0].hardware, two_versions[1].hardware);
 }
 
 }  // namespace
