@@ -114,6 +114,18 @@ std::vector<std::vector<Choice>> choices_of(const Sweep& sweep, const std::vecto
   return choices;
 }
 
+// Turns a case into the next of the product, last axis fastest. Returns false after the last.
+bool advance(Case& at, std::vector<std::size_t>& chosen, const std::vector<std::vector<Choice>>& choices) {
+  for (std::size_t a = choices.size(); a-- > 0;) {
+    if (choices[a].size() == 1) continue;
+    const bool is_next = ++chosen[a] < choices[a].size();
+    if (!is_next) chosen[a] = 0;
+    at.axes[a].second = choices[a][chosen[a]].value;
+    if (is_next) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint64_t seed) {
@@ -125,15 +137,15 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
   for (const auto& sweep : sweeps) {
     const auto choices = choices_of(sweep, axes);
     if (std::ranges::any_of(choices, [](const auto& of_axis) { return of_axis.empty(); })) continue;
-    // Enumerates the product, last axis fastest. Changes one case in place and copies it only if it is valid
-    // and new, as most of a product may be invalid.
+    // Changes one case in place and copies it only if it is valid and new, as most of a product may be
+    // invalid.
     Case at{family.name, {}, seed};
     for (std::size_t a = 0; a < axes.size(); ++a)
       at.axes.emplace_back(axes[a].name, choices[a].front().value);
     std::vector<std::size_t> chosen(axes.size());
     std::vector<std::size_t> meaningless;
     std::vector<const std::string*> texts(axes.size());
-    for (bool more = true; more;) {
+    do {
       meaningless.clear();
       for (std::size_t a = 0; a < axes.size(); ++a) {
         texts[a] = &choices[a][chosen[a]].text;
@@ -148,14 +160,7 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
         if (seen.insert(std::move(key)).second) out.push_back(at);
       }
       for (const std::size_t a : meaningless) at.axes[a].second = choices[a][chosen[a]].value;
-      more = false;
-      for (std::size_t a = axes.size(); !more && a-- > 0;) {
-        if (choices[a].size() == 1) continue;
-        more = ++chosen[a] < choices[a].size();
-        if (!more) chosen[a] = 0;
-        at.axes[a].second = choices[a][chosen[a]].value;
-      }
-    }
+    } while (advance(at, chosen, choices));
   }
   return out;
 }

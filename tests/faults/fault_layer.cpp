@@ -403,7 +403,7 @@ cl_int CL_API_CALL get_platform_ids(cl_uint entries, cl_platform_id* platforms, 
     std::ranges::copy_n(all.begin(), known, all.begin() + known);
     if (count != nullptr) *count = 2 * known;
     if (platforms != nullptr) std::ranges::copy_n(all.begin(), std::min(entries, 2 * known), platforms);
-    log_limit(twice, "answer", 2 * known);
+    log_limit(twice, "answer", cl_ulong{2} * known);
     return status;
   }
   if (count != nullptr) *count = 0;
