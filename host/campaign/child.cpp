@@ -137,7 +137,7 @@ Child::ChildMessage Child::hear(std::string& line, double seconds) {
     const double left = until - host_now();
     if (left <= 0) {
       // A process that a driver forked keeps the pipe open, so the child's end is not seen there.
-      if (has_ended()) kill(-pid_, SIGKILL);
+      if (pid_ >= 0) reap(0);
       return ChildMessage::timeout;
     }
     pollfd ready{from_, POLLIN, 0};

@@ -57,7 +57,6 @@ std::string pci_of(const cl::Device& device, const DeviceInfo& info) {
   return {};
 }
 
-// Describes what identifies a device; the rest takes longer, as a program is built.
 // Returns what a platform is called, with its version.
 std::pair<std::string, std::string> platform_of(const cl::Platform& platform) {
   return {trimmed(platform.getInfo<CL_PLATFORM_NAME>()), trimmed(platform.getInfo<CL_PLATFORM_VERSION>())};
@@ -66,6 +65,7 @@ std::pair<std::string, std::string> platform_of(const DeviceInfo& info) {
   return {info.platform, info.platform_version};
 }
 
+// Describes what identifies a device; the rest takes longer, as a program is built.
 DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::Device& device) {
   DeviceInfo info;
   std::tie(info.platform, info.platform_version) = platform_of(platform);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 
 namespace clweave::device {
@@ -95,13 +96,6 @@ class Joiner {
   std::set<std::string> seen_;
   std::vector<std::string> open_;  // files within each other
 };
-
-// Computes the FNV-1a hash (Fowler, Noll, Vo): it names a text in a table and need not be cryptographic.
-std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-  return fmt::format("{:016x}", hash);
-}
 
 }  // namespace
 

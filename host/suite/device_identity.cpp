@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
 #include <string>
+
+#include "base/hash.hpp"
 
 namespace clweave::suite {
 
@@ -22,13 +23,6 @@ std::string joined(std::initializer_list<const std::string*> texts) {
 
 std::string platform_text(const DeviceInfo& device) {
   return joined({&device.platform, &device.platform_version});
-}
-
-// Computes the FNV-1a hash (Fowler, Noll, Vo), equal in all programs.
-std::string hash_of(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-  return fmt::format("{:016x}", hash);
 }
 
 bool is_address(const std::string& text) { return text.find_first_not_of("0:.") != std::string::npos; }
@@ -53,50 +47,58 @@ void find_duplicates(std::vector<DeviceInfo>& listing) {
   }
 }
 
-}  // namespace
+// Fills `listing`: what all devices of platforms of one text say, and the device's place among them.
+void fill_listings(std::vector<DeviceInfo>& listing) {
+  std::map<std::string, std::string> said;
+  for (const auto& device : listing) said[platform_text(device)] += device.identity;
+  std::map<std::string, std::map<int, std::size_t>> ordinals;  // of platforms among those of one text
+  for (auto& device : listing) {
+    const std::string platform = platform_text(device);
+    auto& of_text = ordinals[platform];
+    const auto ordinal = of_text.try_emplace(device.platform_index, of_text.size()).first->second;
+    device.listing = fmt::format("{} {}:{}", base::hash_of(said[platform]), ordinal, device.device_index);
+  }
+}
 
-void resolve_identities(std::vector<DeviceInfo>& listing) {
-  for (auto& device : listing)
-    device.identity =
-        hash_of(joined({&device.platform, &device.platform_version, &device.vendor, &device.name,
-                        &device.type, &device.driver, &device.version, &device.uuid, &device.pci}));
-  find_duplicates(listing);
-  // How many devices have an address, of one platform and of one driver.
-  std::map<std::string, int> having;
+// Empties the addresses that are none, or that another device of the same platform or driver has.
+void clear_shared_addresses(std::vector<DeviceInfo>& listing) {
   const auto keys_of = [](const DeviceInfo& device, const std::string& address) {
     return std::array{fmt::format("platform {} {}", device.platform_index, address),
                       "driver " + platform_text(device) + joined({&device.name, &device.driver, &address})};
   };
+  std::map<std::string, int> having;
   for (const auto& device : listing) {
     if (!device.duplicate_of.empty()) continue;
     for (const auto* address : {&device.pci, &device.uuid}) {
       for (const auto& key : keys_of(device, *address)) ++having[key];
     }
   }
-  std::map<std::string, std::string> platforms;  // what all devices of platforms of one text say
-  for (const auto& device : listing) platforms[platform_text(device)] += device.identity;
-  std::map<std::string, std::map<int, std::size_t>> ordinals;  // of platforms among those of one text
   for (auto& device : listing) {
-    const std::string platform = platform_text(device);
-    auto& of_text = ordinals[platform];
-    const auto ordinal = of_text.try_emplace(device.platform_index, of_text.size()).first->second;
-    device.listing = fmt::format("{} {}:{}", hash_of(platforms[platform]), ordinal, device.device_index);
-  }
-  for (auto& device : listing) {
-    std::vector<std::string*> shared;
     for (auto* address : {&device.pci, &device.uuid}) {
       const auto keys = keys_of(device, *address);
       if (!is_address(*address) ||
           std::ranges::any_of(keys, [&](const auto& key) { return having[key] > 1; }))
-        shared.push_back(address);
+        address->clear();
     }
-    for (auto* address : shared) address->clear();
+  }
+}
+
+}  // namespace
+
+void resolve_identities(std::vector<DeviceInfo>& listing) {
+  for (auto& device : listing)
+    device.identity =
+        base::hash_of(joined({&device.platform, &device.platform_version, &device.vendor, &device.name,
+                              &device.type, &device.driver, &device.version, &device.uuid, &device.pci}));
+  find_duplicates(listing);
+  fill_listings(listing);
+  clear_shared_addresses(listing);
+  for (auto& device : listing)
     // Whatever a driver calls a CPU, it is this host's processor.
     device.hardware = device.type == "cpu"   ? "host cpu"
                       : !device.pci.empty()  ? "pci " + device.pci
                       : !device.uuid.empty() ? "uuid " + device.uuid
                                              : "";
-  }
   for (auto& device : listing) {
     if (device.duplicate_of.empty()) continue;
     const auto original = std::ranges::find(listing, device.duplicate_of, &DeviceInfo::index);
