@@ -21,7 +21,8 @@ namespace {
 // Keeps Boost in double precision; its default promotes to long double, five times slower.
 using Plain = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
-constexpr double most_r1 = 0.95;  // above it 1 - r1 is too uncertain to divide by
+constexpr double most_r1 = 0.95;   // above it 1 - r1 is too uncertain to divide by
+constexpr double trend_z = 1.645;  // normal quantile of Mann and Kendall's test, two-sided at 10 %
 
 template <class... Args>
 void check(bool right, const char* who, fmt::format_string<Args...> what, Args&&... args) {
@@ -103,6 +104,11 @@ void check_rule(const StopRule& rule) {
   check(rule.check_every > 0, who, "it never looks: check_every is 0");
 }
 
+Stop cap_of(const StopRule& rule, std::size_t samples, double elapsed_s) {
+  if (samples >= rule.max_samples) return Stop::sample_cap;
+  return elapsed_s >= rule.max_seconds ? Stop::time_cap : Stop::go_on;
+}
+
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -174,6 +180,35 @@ std::optional<double> lag1_rank_autocorrelation(std::span<const double> values) 
   return product / square;
 }
 
+double cautious_autocorrelation(std::span<const double> values) {
+  const auto r1 = lag1_rank_autocorrelation(values);
+  if (!r1) return 0;
+  const auto n = static_cast<double>(values.size());
+  const double unbiased = (n * *r1 + 1) / std::max(1.0, n - 4);
+  return std::clamp(unbiased + 1 / std::sqrt(n), 0.0, most_r1);
+}
+
+std::optional<double> drift(std::span<const double> values) {
+  check_values(values, "drift");
+  if (values.size() < 8) return {};
+  const auto n = static_cast<double>(values.size());
+  double excess = 0;  // of pairs that rise over pairs that fall
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i + 1; j < values.size(); ++j)
+      excess += values[i] < values[j] ? 1 : values[i] > values[j] ? -1 : 0;
+  }
+  double variance = n * (n - 1) * (2 * n + 5);
+  const std::vector<double> ascending = sorted(values);
+  for (auto first = ascending.begin(), end = first; first != ascending.end(); first = end) {
+    end = std::upper_bound(first, ascending.end(), *first);
+    const auto ties = static_cast<double>(end - first);
+    variance -= ties * (ties - 1) * (2 * ties + 5);
+  }
+  if (variance <= 0 || excess * excess <= trend_z * trend_z * variance / 18) return {};
+  const std::size_t half = values.size() / 2;
+  return (median(values.last(half)) - median(values.first(half))) / sorted_quantile(ascending, 0.5);
+}
+
 Summary summarize(std::span<const double> values) {
   check_values(values, "summarize");
   const std::vector<double> ascending = sorted(values);
@@ -197,7 +232,7 @@ Summary summarize(std::span<const double> values) {
 }
 
 MedianInterval median_interval(std::span<const double> samples, double z) {
-  return median_interval(samples, z, lag1_rank_autocorrelation(samples).value_or(0));
+  return median_interval(samples, z, cautious_autocorrelation(samples));
 }
 
 MedianInterval median_interval(std::span<const double> samples, double z, double r1) {
@@ -219,8 +254,13 @@ MedianInterval median_interval(std::span<const double> samples, double z, double
   return out;
 }
 
+bool drifts(const StopRule& rule, std::span<const double> samples) {
+  return std::abs(drift(samples).value_or(0)) > rule.precision / 4;
+}
+
 Stop decide(const StopRule& rule, std::span<const double> samples, double elapsed_s) {
-  return decide(rule, median_interval(samples), elapsed_s);
+  const Stop stop = decide(rule, median_interval(samples), elapsed_s);
+  return stop == Stop::converged && drifts(rule, samples) ? cap_of(rule, samples.size(), elapsed_s) : stop;
 }
 
 Stop decide(const StopRule& rule, const MedianInterval& interval, double elapsed_s) {
@@ -228,9 +268,7 @@ Stop decide(const StopRule& rule, const MedianInterval& interval, double elapsed
   check(elapsed_s >= 0, "stop rule", "{} s have passed", elapsed_s);
   check(interval.median > 0, "stop rule",
         "the median of {} samples is {}, and no precision is relative to that", interval.n, interval.median);
-  Stop cap = Stop::go_on;
-  if (elapsed_s >= rule.max_seconds) cap = Stop::time_cap;
-  if (interval.n >= rule.max_samples) cap = Stop::sample_cap;
+  const Stop cap = cap_of(rule, interval.n, elapsed_s);
   if (interval.n < rule.min_samples) return cap;
   if (cap == Stop::go_on && (interval.n - rule.min_samples) % rule.check_every != 0) return cap;
   return interval.bounded && interval.relative_half_width() <= rule.precision ? Stop::converged : cap;

@@ -36,6 +36,17 @@ std::vector<double> average_ranks(std::span<const double>);
 // equal.
 std::optional<double> lag1_rank_autocorrelation(std::span<const double>);
 
+// Returns an autocorrelation in [0, 0.95] that few sequences have more of: that of lag 1, of ranks, corrected
+// for the bias of short sequences (Kendall, 1954), plus a standard error. Short sequences of correlated
+// values look quiet, and an interval from their own estimate misses the median. 0 for fewer than 3 samples or
+// if all are equal.
+double cautious_autocorrelation(std::span<const double>);
+
+// Returns how much the median of the second half of the samples is above the first half's, over the median of
+// all, if Mann and Kendall's test finds a trend; it finds one in a tenth of sequences without any.
+// std::nullopt without a trend, and for fewer than 8 samples.
+std::optional<double> drift(std::span<const double>);
+
 struct Summary {
   std::size_t n = 0;
   double min = 0, p25 = 0, median = 0, p75 = 0, p95 = 0, max = 0, mean = 0;  // quantiles of type R-7
@@ -60,7 +71,7 @@ struct MedianInterval {
 // Computes the interval from rank floor((n - z sqrt(n f)) / 2) to rank ceil(1 + (n + z sqrt(n f)) / 2): Le
 // Boudec (2010), chapter 2, which has f = 1, with the effective sample size n / f of correlated samples,
 // f = (1 + r1) / (1 - r1). z is the normal quantile of the level, 1.96 for 95 %; refuses z <= 0. The first
-// form estimates r1; both clip it to [0, 0.95].
+// form takes cautious_autocorrelation; the second clips r1 to [0, 0.95].
 MedianInterval median_interval(std::span<const double> samples, double z = 1.96);
 MedianInterval median_interval(std::span<const double> samples, double z, double r1);
 
@@ -72,11 +83,18 @@ struct StopRule {
   std::size_t check_every = 5;    // samples between checks: each check is another chance of stopping by luck
 };
 
+// A precision that nothing reaches: only the caps end the sampling.
+inline constexpr double no_precision = 1e-12;
+
 enum class Stop { go_on, converged, sample_cap, time_cap };
 
+// Returns whether samples drift by more than a quarter of the precision, so that more of them would have
+// another median.
+bool drifts(const StopRule&, std::span<const double> samples);
+
 // Decides whether to take another sample after `elapsed_s` seconds. At a cap it checks convergence once more,
-// whatever check_every says. Refuses a non-positive median and an impossible rule. The second form takes an
-// interval computed elsewhere.
+// whatever check_every says. Samples that drift have not converged. Refuses a non-positive median and an
+// impossible rule. The second form takes an interval computed elsewhere and knows no drift.
 Stop decide(const StopRule&, std::span<const double> samples, double elapsed_s);
 Stop decide(const StopRule&, const MedianInterval&, double elapsed_s);
 

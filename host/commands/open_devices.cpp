@@ -36,7 +36,7 @@ SamplingOptions sampling_of(const MeasureOptions& options) {
   if (options.max_seconds) sampling.stop.max_seconds = *options.max_seconds;
   sampling.stop.min_samples = std::min(sampling.stop.min_samples, sampling.stop.max_samples);
   if (options.samples) {
-    sampling.stop.precision = 1e-12;  // never reached
+    sampling.stop.precision = no_precision;
     sampling.stop.min_samples = sampling.stop.max_samples = *options.samples;
     sampling.stop.max_seconds = 1e9;
   }
@@ -45,7 +45,7 @@ SamplingOptions sampling_of(const MeasureOptions& options) {
     // samples.
     sampling.min_batch_s = std::max(
         sampling.min_batch_s, sampling.stop.max_seconds / static_cast<double>(sampling.stop.max_samples));
-    sampling.stop.precision = 1e-12;  // never reached
+    sampling.stop.precision = no_precision;
     sampling.stop.max_samples = 1000000;
   }
   return sampling;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/measure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -101,6 +103,25 @@ void record_cost(Record& record, const Cost& cost) {
   record.items = known(cost.items);
 }
 
+namespace {
+
+// Returns why samples have not converged, where that is not their noise alone; empty if it is.
+std::string unsettled_reason(const StopRule& stop, std::span<const double> times,
+                             const MedianInterval& interval) {
+  constexpr double strong_r1 = 0.5;
+  if (drifts(stop, times))
+    return fmt::format(
+        "not converged: the samples drift, the second half's median is {:+.2g} % off the first's",
+        100 * *drift(times));
+  if (interval.n >= stop.min_samples && interval.r1 > strong_r1)
+    return fmt::format("not converged: {} samples with an autocorrelation of {:.2g} are like {:.0f}",
+                       interval.n, interval.r1,
+                       static_cast<double>(interval.n) * (1 - interval.r1) / (1 + interval.r1));
+  return "";
+}
+
+}  // namespace
+
 void record_times(Record& record, const SampleSet& measured, const SamplingOptions& sampling) {
   std::vector<double> times;
   std::vector<double> walls;
@@ -118,6 +139,8 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.samples = static_cast<std::int64_t>(times.size());
   record.converged = measured.stop == Stop::converged ? "yes" : "no";
   record.time_s = interval.median;
+  if (measured.stop != Stop::converged && record.reason.empty() && sampling.stop.precision > no_precision)
+    record.reason = unsettled_reason(sampling.stop, times, interval);
   if (interval.bounded) {
     record.time_low_s = interval.low;
     record.time_high_s = interval.high;

@@ -76,7 +76,9 @@ const std::vector<Column>& columns() {
       {"batch", "", "Executions per sample", &Record::batch, from_samples},
       {"samples", "", "Number of timed samples", &Record::samples, from_samples},
       {"converged", "",
-       "yes: the 95 % interval of the median is as narrow as requested; no: a cap ended the sampling",
+       "yes: the 95 % interval of the median is as narrow as requested, and the samples do not drift; no: a "
+       "cap "
+       "ended the sampling",
        &Record::converged, from_samples},
       {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s, from_samples},
       {"time_low_s", "s", "Lower end of the 95 % interval of the median, corrected for autocorrelation",

@@ -67,7 +67,9 @@ class Noise {
 };
 
 using IntervalOf = std::function<MedianInterval(const Values&)>;
-MedianInterval corrected(const Values& times) { return median_interval(times); }
+MedianInterval corrected(const Values& times) {
+  return median_interval(times, 1.96, lag1_rank_autocorrelation(times).value_or(0));
+}
 MedianInterval uncorrected(const Values& times) { return median_interval(times, 1.96, 0); }
 
 // The share of samples whose interval holds the true median, 1.
@@ -207,9 +209,9 @@ TEST(MedianIntervals, TakesTheRanksOfTheFormula) {
 
 TEST(MedianIntervals, EstimatesTheAutocorrelationUnlessTold) {
   const Values times = Noise(3).times(150, 0.02, 0.6);
-  const double r1 = *lag1_rank_autocorrelation(times);
+  const double r1 = cautious_autocorrelation(times);
   const MedianInterval estimated = median_interval(times);
-  EXPECT_GT(r1, 0.4);
+  EXPECT_GT(r1, *lag1_rank_autocorrelation(times));
   EXPECT_EQ(estimated.r1, r1);
   EXPECT_EQ(estimated.low, median_interval(times, 1.96, r1).low);
   EXPECT_LT(estimated.low, uncorrected(times).low);
@@ -294,6 +296,45 @@ TEST(StopRules, NeedsABoundedInterval) {
   EXPECT_EQ(decide(eager, median_interval(std::span(equal).first(160), 1.96, 0.95), 0), Stop::converged);
 }
 
+TEST(Autocorrelation, CautiousEstimateIsSeldomTooLow) {
+  EXPECT_EQ(cautious_autocorrelation(Values{1, 2}), 0);
+  EXPECT_EQ(cautious_autocorrelation(Values(20, 3.0)), 0);
+  EXPECT_EQ(cautious_autocorrelation(Values{1, 2, 3, 4, 5, 6, 7, 8}), 0.95);
+  Noise noise(11);
+  for (const double rho : {0.0, 0.6, 0.9}) {
+    for (const std::size_t n : {15, 40, 150}) {
+      int enough = 0;
+      int enough_plain = 0;
+      for (int trial = 0; trial < 1000; ++trial) {
+        const Values times = noise.times(n, 0.02, rho);
+        enough += cautious_autocorrelation(times) >= 0.97 * rho ? 1 : 0;
+        enough_plain += *lag1_rank_autocorrelation(times) >= 0.97 * rho ? 1 : 0;
+      }
+      EXPECT_GE(enough, 600) << rho << ' ' << n;
+      EXPECT_LT(enough_plain, 600) << rho << ' ' << n;
+    }
+  }
+}
+
+TEST(Drift, IsFoundWhereThereIsOneAndSeldomElse) {
+  Values rising(20);
+  std::iota(rising.begin(), rising.end(), 1.0);
+  EXPECT_DOUBLE_EQ(*drift(rising), 10 / 10.5);
+  std::ranges::reverse(rising);
+  EXPECT_DOUBLE_EQ(*drift(rising), -10 / 10.5);
+  EXPECT_FALSE(drift(std::span(rising).first(7)));
+  EXPECT_FALSE(drift(Values(20, 2.0)));
+  Values steps(20, 2.0);  // of a coarse clock
+  std::fill(steps.begin() + 10, steps.end(), 3.0);
+  EXPECT_DOUBLE_EQ(*drift(steps), 1 / 2.5);
+  Noise noise(12);
+  for (const std::size_t n : {15, 40, 200}) {
+    int found = 0;
+    for (int trial = 0; trial < 1000; ++trial) found += drift(noise.times(n, 0.02, 0)) ? 1 : 0;
+    EXPECT_NEAR(found, 100, 40) << n;
+  }
+}
+
 // Many measurements under the rule, the clock standing still.
 struct Stopped {
   double median_n = 0;
@@ -328,6 +369,79 @@ void record(const std::string& what, const Stopped& stopped) {
   record(what + "_n", stopped.median_n);
   record(what + "_covered", stopped.covered);
   record(what + "_converged", stopped.converged);
+}
+
+// Many measurements by decide itself: mean samples, share converged, and of those the share that holds 1.
+struct Judged {
+  double mean_n = 0, converged = 0, held = 0;
+};
+Judged judge_often(const std::function<Values(Noise&)>& stream) {
+  constexpr int trials = 400;
+  const StopRule rule;
+  Noise noise(23);
+  Judged out;
+  for (int trial = 0; trial < trials; ++trial) {
+    const Values all = stream(noise);
+    std::size_t n = rule.min_samples;
+    Stop stop = Stop::go_on;
+    for (; (stop = decide(rule, std::span(all).first(n), 0)) == Stop::go_on; n += rule.check_every) {
+    }
+    out.mean_n += static_cast<double>(n) / trials;
+    if (stop != Stop::converged) continue;
+    const MedianInterval interval = median_interval(std::span(all).first(n));
+    out.converged += 1;
+    out.held += interval.low <= 1 && 1 <= interval.high ? 1 : 0;
+  }
+  out.held /= std::max(1.0, out.converged);
+  out.converged /= trials;
+  return out;
+}
+
+TEST(StopRules, IndependentSamplesConvergeAtNearlyTheSameCost) {
+  const struct { double sd, most; } known[] = {{0.001, 18}, {0.005, 18}, {0.01, 25}, {0.02, 52}, {0.03, 92}};
+  for (const auto& [sd, most] : known) {
+    const Judged judged = judge_often([sd = sd](Noise& noise) { return noise.times(200, sd, 0); });
+    record(fmt::format("independent_sd{}_n", sd), judged.mean_n);
+    EXPECT_GE(judged.converged, 0.95) << sd;
+    EXPECT_GE(judged.held, 0.95) << sd;
+    EXPECT_LE(judged.mean_n, most) << sd;
+  }
+}
+
+TEST(StopRules, CorrelatedSamplesThatConvergedHoldTheMedian) {
+  for (const double rho : {0.6, 0.9}) {
+    for (const double sd : {0.002, 0.005}) {
+      const Judged judged = judge_often([=](Noise& noise) { return noise.times(200, sd, rho); });
+      record(fmt::format("rho{}_sd{}_held", rho, sd), judged.held);
+      EXPECT_GE(judged.held, 0.9) << rho << ' ' << sd;
+      EXPECT_GE(judged.converged, 0.5) << rho << ' ' << sd;
+    }
+  }
+  // Noise so strong that a quiet stretch alone is narrow enough: few converge, and fewer are right.
+  const Judged strong = judge_often([](Noise& noise) { return noise.times(200, 0.03, 0.9); });
+  EXPECT_LE(strong.converged, 0.05);
+}
+
+// A device that warms up by 5 % over 100 samples, and one that changes its clock every 20.
+TEST(StopRules, DriftKeepsSamplesFromConverging) {
+  const auto warming = [](double sd) {
+    return judge_often([sd](Noise& noise) {
+      Values times = noise.times(200, sd, 0);
+      for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] *= 0.95 + 0.05 * std::min(1.0, static_cast<double>(i) / 100);
+      return times;
+    });
+  };
+  EXPECT_LE(warming(0.001).converged, 0.01);
+  EXPECT_LE(warming(0.003).converged, 0.25) << "0.7 % in 15 samples is little beside their noise";
+  const Judged levels = judge_often([](Noise& noise) {
+    Values times = noise.times(200, 0.001, 0);
+    const auto phase = static_cast<std::size_t>(40 * noise.uniform());
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] *= (i + phase) / 20 % 2 == 0 ? 0.975 : 1.025;
+    return times;
+  });
+  // Three in ten begin in a level and have enough samples before it ends.
+  EXPECT_LE(levels.converged, 0.4);
 }
 
 TEST(StopRules, TakesAsManySamplesAsTheNoiseNeeds) {

@@ -91,6 +91,28 @@ TEST(Measure, StopsAtTheFewestSamplesWhenTimesAreConstant) {
   EXPECT_EQ(scene.batches.size(), 1 + 3 + scene.rule.stop.min_samples);
 }
 
+// A device that slows down by 5 % over 100 samples has no median that more samples would have, too.
+TEST(Measure, SaysThatSamplesDrift) {
+  Scene scene{.time_s = [](int call) { return 0.01 * (1 + 0.0005 * call); }};
+  scene.rule.stop.max_samples = 60;
+  const SampleSet drifting = scene.measured();
+  EXPECT_EQ(drifting.stop, Stop::sample_cap);
+  Record record;
+  record_times(record, drifting, scene.rule);
+  EXPECT_EQ(record.converged, "no");
+  EXPECT_THAT(record.reason, testing::HasSubstr("the samples drift, the second half's median is +1.5 % off"));
+
+  Scene settled{.time_s = constant(0.01)};
+  Record other;
+  record_times(other, settled.measured(), settled.rule);
+  EXPECT_EQ(other.converged, "yes");
+  EXPECT_EQ(other.reason, "");
+  scene.rule.stop.precision = no_precision;  // as nobody asked for any
+  Record fixed;
+  record_times(fixed, drifting, scene.rule);
+  EXPECT_EQ(fixed.reason, "");
+}
+
 TEST(Measure, GrowsTheBatchOfShortExecutionsUntilItIsLongEnough) {
   for (const double seconds : {1e-6, 3e-6, 1e-5, 1.5e-4, 9e-4}) {
     Scene scene{.time_s = constant(seconds)};
