@@ -17,6 +17,7 @@
 
 #include "base/quantity.hpp"
 #include "families/shared/loop_limit.hpp"
+#include "families/shared/step_time.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
@@ -57,13 +58,15 @@ Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
   require_iterations(device, groups * hops_of(at), "working_set");
   const bool by_pages = !at.is("kernel", "tlb") && !at.is("kernel", "pair");
-  Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
-                                   .node_bytes = node_bytes_of(at),
-                                   .by_pages = by_pages,
-                                   .hops = hops_of(at),
-                                   .groups = groups,
-                                   .own = own,
-                                   .apart = at.is("kernel", "pair") ? at.count("apart", 4, 1020) : 0});
+  const Walks walks = {.bytes = bytes_of(at),
+                       .node_bytes = node_bytes_of(at),
+                       .by_pages = by_pages,
+                       .hops = hops_of(at),
+                       .groups = groups,
+                       .own = own,
+                       .apart = at.is("kernel", "pair") ? at.count("apart", 4, 1020) : 0};
+  if (at.is("links", "address")) return plan_of_address_walk(at.seed, walks, device);
+  Plan p = plan_of_walks(at.seed, walks);
   if (at.is("kernel", "pair")) p.define("GROUP", 1).define("V", "uint").define("WORDS", 1);
   return p;
 }
@@ -189,7 +192,7 @@ using Curve = std::map<std::int64_t, double>;
 Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const char* axis = "working_set") {
   Curve out;
   for (const auto& o : outcomes) {
-    if (!o.at.is("kernel", kernel)) continue;
+    if (!o.at.is("kernel", kernel) || o.at.is("links", "address")) continue;
     const double ns = 1e9 * o.min_s.value_or(o.time_s) / static_cast<double>(hops_of(o.at));
     const auto [it, first] = out.emplace(o.at.number(axis), ns);
     if (!first) it->second = std::min(it->second, ns);
@@ -311,11 +314,44 @@ std::int64_t half_of(const Level& level, bool own, const DeviceInfo& device) {
   return std::max(4 * page, level.bytes / 2 / units / page * page);
 }
 
+// Returns the working set whose chases tell a level's latency: about half of it, so that nothing else in the
+// cache matters.
+std::int64_t middle_of(const Level& level, const Curve& ns) {
+  const auto behind = ns.upper_bound(std::max(level.first, level.bytes / 2));
+  return std::prev(behind)->first;
+}
+
+// Returns the steps of the longer of two chains that tell a level's latency: some milliseconds on any device.
+std::int64_t steps_for(const Level& level, const DeviceInfo& device) {
+  constexpr double wanted_ns = 4e6;
+  constexpr std::uint64_t least = std::uint64_t{1} << 14, most = std::uint64_t{1} << 20;
+  const auto steps = std::clamp(static_cast<std::uint64_t>(wanted_ns / level.ns), least, most);
+  return static_cast<std::int64_t>(std::bit_floor(std::min(steps, device.most_turns())));
+}
+
+// Finds a level's latency: the slope between chases of addresses, or where there are none the time per load
+// of the curve, in which there are a launch and the arithmetic of each step.
+Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std::size_t number) {
+  ChainTimes times;
+  for (const auto& o : outcomes) {
+    const std::int64_t bytes = o.at.number("working_set");
+    if (o.at.is("kernel", "chase") && o.at.is("links", "address") && level.first <= bytes &&
+        bytes <= level.bytes)
+      times.add(static_cast<std::int64_t>(hops_of(o.at)), o);
+  }
+  const std::string name = fmt::format("l{}_latency", number),
+                    what = fmt::format("L{} pointer-chase latency", number);
+  if (times.lengths() > 1) return times.finding(name, what);
+  return {name, level.ns, "ns",
+          fmt::format("{} {:.4g} ns, launch and index arithmetic included", what, level.ns)};
+}
+
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   const auto ask = [&](const char* kernel, std::int64_t bytes, const char* parts = "own") {
     Case at = outcomes.front().at.with("kernel", kernel).with("working_set", bytes).with("parts", parts);
     out.push_back(at.with("apart", std::int64_t{4})
+                      .with("links", std::string("index"))
                       .with("chain_length", std::int64_t{0})
                       .with("iterations", std::int64_t{0}));
   };
@@ -332,6 +368,11 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   const auto own = curve_of(outcomes, "chase_private");
   const auto caches = caches_of(levels);
   for (std::size_t i = 0; i < caches.size(); ++i) {
+    const std::int64_t steps = steps_for(caches[i], device);
+    for (const std::int64_t length : {steps / 4, steps}) {
+      ask("chase", middle_of(caches[i], lines));
+      out.back() = out.back().with("links", std::string("address")).with("chain_length", length);
+    }
     const auto each = is_own(levels, i, own, device);
     if (!each) {
       ask("chase_private", share_of(caches[i]));
@@ -405,8 +446,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                       i + 1, text(level.bytes), text(lines.rbegin()->first));
     }
     out.push_back(std::move(size));
-    out.push_back({name + "_latency", level.ns, "ns",
-                   fmt::format("L{1} pointer-chase latency {0:.4g} ns", level.ns, i + 1)});
+    out.push_back(latency_of(outcomes, level, i + 1));
     const auto each = is_own(levels, i, own, device);
     if (!each) continue;
     out.push_back({name + "_compute_units", *each ? 1 : static_cast<double>(device.units()), "units",
@@ -512,6 +552,12 @@ Family cache() {
                        "private cache helps",
             .values = {"own", "in_turns"},
             .when = [](const Case& at) { return at.is("kernel", "read"); }},
+           {.name = "links",
+            .meaning = "what a node of chase holds: the index of the next, from which a step computes its "
+                       "address; or the address, so that a step is a load alone: the latency of a cache is "
+                       "the slope between two lengths of such chains",
+            .values = {"index", "address"},
+            .when = [](const Case& at) { return at.is("kernel", "chase"); }},
            {.name = "chain_length",
             .meaning = "dependent loads; 0: visits every node once, but by at least 40009 loads, of which "
                        "the first, cold ones do not matter, and at most 2^20",
@@ -524,6 +570,7 @@ Family cache() {
             .domain = whole(0, 1 << 20),
             .when = rates}},
       .presets = {.smoke = {"kernel=chase,chase_private working_set=4096,12288 chain_length=7,101",
+                            "kernel=chase links=address working_set=4096,12288 chain_length=7,101",
                             "kernel=tlb working_set=131072 chain_length=101",
                             "kernel=pair working_set=8192 apart=4,1020 chain_length=101",
                             "kernel=read parts=own,in_turns working_set=16384,36864 iterations=3",
@@ -541,7 +588,7 @@ Family cache() {
                            .x = {"working_set"},
                            .series = {"kernel"},
                            .quantity = "ns",
-                           .where = {"kernel=chase,chase_private"},
+                           .where = {"kernel=chase,chase_private", "links=index"},
                            .findings = {"l1_bytes", "l2_bytes", "l3_bytes", "dram_latency"},
                            .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}},
                           {.name = "bandwidth",
@@ -553,20 +600,21 @@ Family cache() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"l1_latency", "ns", "L1 pointer-chase latency"},
-                 {"l1_bytes", "B", "L1 capacity"},
-                 {"l1_compute_units", "units",
-                  "1: each compute unit has its own L1; else the number of compute units, of which some share one"},
-                 {"l1_read", "GB/s", "L1 read bandwidth, all compute units"},
-                 {"l2_latency", "ns", "L2 pointer-chase latency"},
-                 {"l2_bytes", "B", "L2 capacity"},
-                 {"l2_compute_units", "units",
-                  "1: each compute unit has its own L2; else the number of compute units, of which some share one"},
-                 {"l2_read", "GB/s", "L2 read bandwidth, all compute units"},
-                 {"l3_latency", "ns", "L3 pointer-chase latency"},
-                 {"l3_bytes", "B", "L3 capacity"},
-                 {"fetch_granularity", "B", "bytes that a miss fetches (a GPU's sector)"},
-                 {"tlb_reach", "B", "TLB reach"}}};
+      .traits = {
+          {"l1_latency", "ns", "L1 pointer-chase latency"},
+          {"l1_bytes", "B", "L1 capacity"},
+          {"l1_compute_units", "units",
+           "1: each compute unit has its own L1; else the number of compute units, of which some share one"},
+          {"l1_read", "GB/s", "L1 read bandwidth, all compute units"},
+          {"l2_latency", "ns", "L2 pointer-chase latency"},
+          {"l2_bytes", "B", "L2 capacity"},
+          {"l2_compute_units", "units",
+           "1: each compute unit has its own L2; else the number of compute units, of which some share one"},
+          {"l2_read", "GB/s", "L2 read bandwidth, all compute units"},
+          {"l3_latency", "ns", "L3 pointer-chase latency"},
+          {"l3_bytes", "B", "L3 capacity"},
+          {"fetch_granularity", "B", "bytes that a miss fetches (a GPU's sector)"},
+          {"tlb_reach", "B", "TLB reach"}}};
 }
 
 }  // namespace clweave::families

@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "base/quantity.hpp"
+#include "families/shared/step_time.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
@@ -21,9 +24,11 @@ using Word = std::uint32_t;
 constexpr int groups_per_unit = 4;  // of chase_groups
 
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
-  return plan_of_walks(at.seed, {.bytes = at.count("working_set", 1024, std::int64_t{1} << 34),
-                                 .hops = at.count("chain_length", 1, 1 << 24),
-                                 .groups = at.is("kernel", "chase") ? 1 : groups_per_unit * device.units()});
+  const Walks walks = {.bytes = at.count("working_set", 1024, std::int64_t{1} << 34),
+                       .hops = at.count("chain_length", 1, 1 << 24),
+                       .groups = at.is("kernel", "chase") ? 1 : groups_per_unit * device.units()};
+  return at.is("links", "address") ? plan_of_address_walk(at.seed, walks, device)
+                                   : plan_of_walks(at.seed, walks);
 }
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
@@ -34,6 +39,7 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   const std::uint64_t nodes = bytes / sizeof(Word);
   const Tour tour(at.seed, nodes);
   Plan p;
+  if (at.is("links", "address")) p.source = "lib/address_chase";
   p.define("GROUP", group).define("NODES", static_cast<std::int64_t>(nodes));
   const auto next =
       p.input<Word>(nodes, [=](std::uint64_t i) { return static_cast<Word>(tour.after(i, 1)); });
@@ -149,37 +155,63 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return plan_of_atomics(at, device);
 }
 
+// A chain of one kernel: of chases the working set, and whether nodes hold addresses.
+struct Chain {
+  std::int64_t bytes = 0;
+  bool addresses = false;
+  ChainTimes times = {};
+};
+
+// Returns whether a chain tells more of its kernel than another: the one with two lengths, in memory the one
+// through more of it, then the one of loads alone, then the faster.
+bool tells_more(const Chain& a, const Chain& b, bool in_memory) {
+  const auto key = [in_memory](const Chain& chain) {
+    return std::tuple(chain.times.lengths() > 1, in_memory ? chain.bytes : 0, chain.addresses,
+                      -chain.times.ns_per_step());
+  };
+  return key(a) > key(b);
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::map<std::string, double> each;               // least ns per step
-  std::pair<std::int64_t, double> memory = {0, 0};  // of the largest working set
+  std::map<std::string, std::map<std::pair<std::int64_t, bool>, Chain>> kernels;
   for (const auto& o : outcomes) {
-    const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("chain_length"));
     const std::string& kernel = o.at.text("kernel");
-    if (kernel == "chase") {
-      const std::int64_t bytes = o.at.number("working_set");
-      if (bytes > memory.first || (bytes == memory.first && ns < memory.second)) memory = {bytes, ns};
-    } else if (kernel != "chase_groups") {
-      const auto [it, first] = each.emplace(kernel, ns);
-      if (!first) it->second = std::min(it->second, ns);
-    }
+    const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
+    if (rate || kernel == "chase_groups") continue;  // their rows have a rate
+    const std::int64_t bytes = o.at.number("working_set");
+    const bool addresses = o.at.is("links", "address");
+    Chain& chain = kernels[kernel].try_emplace({bytes, addresses}, Chain{bytes, addresses}).first->second;
+    chain.times.add(o.at.number("chain_length"), o);
   }
   std::vector<Finding> out;
-  if (memory.first > 0)
-    out.push_back({"dram_latency", memory.second, "ns",
-                   fmt::format("pointer-chase latency {:.4g} ns in {}", memory.second,
-                               bytes_text(static_cast<double>(memory.first)))});
-  for (const auto& [kernel, ns] : each) {
-    const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
-    if (rate) continue;  // their rows have a rate
-    out.push_back({kernel + "_latency", ns, "ns", fmt::format("one step of {} takes {:.4g} ns", kernel, ns)});
+  for (const auto& [kernel, chains] : kernels) {
+    const bool in_memory = kernel == "chase";
+    const Chain* best = nullptr;
+    for (const auto& [key, chain] : chains) {
+      if (best == nullptr || tells_more(chain, *best, in_memory)) best = &chain;
+    }
+    if (in_memory)
+      out.insert(out.begin(), best->times.finding("dram_latency",
+                                                  fmt::format("pointer-chase latency in {}",
+                                                              bytes_text(static_cast<double>(best->bytes)))));
+    else
+      out.push_back(best->times.finding(kernel + "_latency", fmt::format("one step of {} takes", kernel)));
   }
   return out;
 }
 
+// Two lengths of each chain, the longer one many times a launch.
+const std::string memory_lengths = " chain_length=10007,40009", short_steps = " chain_length=50021,400009",
+                  launch_lengths = " chain_length=16,64", atomic_lengths = " chain_length=4096,32768";
+
 Sweeps sweeps(const Values& bytes) {
-  return {"kernel=chase,chase_groups working_set=" + bytes, "kernel=chase_local working_set=4096,16384",
-          "kernel=mad_chain", "kernel=launch,round_trip chain_length=64",
-          "kernel=atomic_chain,atomic_chain_local chain_length=4096"};
+  return {"kernel=chase,chase_groups working_set=" + bytes,
+          "kernel=chase links=index,address working_set=268435456" + memory_lengths,
+          "kernel=chase_local working_set=4096,16384",
+          "kernel=chase_local links=index,address working_set=16384" + short_steps,
+          "kernel=mad_chain" + short_steps,
+          "kernel=launch,round_trip" + launch_lengths,
+          "kernel=atomic_chain,atomic_chain_local" + atomic_lengths};
 }
 
 }  // namespace
@@ -215,9 +247,17 @@ Family latency() {
             .values = all_bytes,
             .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
             .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
+           {.name = "links",
+            .meaning = "what a node of chase or chase_local holds: the index of the next, from which a step "
+                       "computes its address; or the address (in local memory the offset in bytes), so that "
+                       "a step is a load alone",
+            .values = {"index", "address"},
+            .when =
+                [](const Case& at) { return at.is("kernel", "chase") || at.is("kernel", "chase_local"); }},
            {.name = "chain_length",
-            .meaning = "dependent loads, multiply-adds, launches or atomics; 40009: so many that the first, "
-                       "cold loads do not matter",
+            .meaning = "dependent loads, multiply-adds, launches or atomics; the findings are slopes between "
+                       "two lengths, which hold no launch; 40009: so many that the first, cold loads do not "
+                       "matter",
             .values = {40009, 64, 256, 4096},
             .domain = whole(1, 1 << 24)},
            {.name = "group",
@@ -230,14 +270,15 @@ Family latency() {
                          !at.text("kernel").starts_with("atomic_chain");
                 }}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 chain_length=7,101",
-                            "kernel=chase_local working_set=1024 chain_length=101",
+                            "kernel=chase links=address working_set=1024,65536 chain_length=7,101",
+                            "kernel=chase_local links=index,address working_set=1024 chain_length=101",
                             "kernel=mad_chain chain_length=101", "kernel=launch,round_trip chain_length=3",
                             "kernel=atomic_chain,atomic_chain_local chain_length=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "chain_length=5 group=64"},
                   .quick = sweeps(large),
-                  .profile = {"kernel=chase working_set=268435456",
-                              "kernel=launch,round_trip chain_length=64"},
+                  .profile = {"kernel=chase links=index,address working_set=268435456" + memory_lengths,
+                              "kernel=launch,round_trip" + launch_lengths},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
       .view = {.rows = {"kernel", "working_set"},
@@ -248,14 +289,15 @@ Family latency() {
                            .x = {"working_set"},
                            .series = {"kernel"},
                            .quantity = "ns",
-                           .where = {"kernel=chase,chase_groups"},
+                           .where = {"kernel=chase,chase_groups", "links=index", "chain_length=40009"},
                            .findings = {"l1_bytes", "l2_bytes", "dram_latency"},
                            .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}},
                           {.name = "steps",
                            .kind = Graph::Kind::bars,
                            .series = {"kernel"},
                            .quantity = "ns",
-                           .where = {one_after_another}}}},
+                           .where = {one_after_another, "links=index",
+                                     "chain_length=64,4096,40009,32768,400009"}}}},
       .is_valid =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");

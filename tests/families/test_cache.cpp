@@ -26,6 +26,7 @@ class Invented {
   explicit Invented(const std::map<std::int64_t, double>& ns_by_kib)
       : Invented([=](std::int64_t bytes) { return ns_by_kib.lower_bound((bytes + 1023) / 1024)->second; }) {}
   double ns(std::int64_t bytes) const { return ns_(bytes); }
+  double launch_s = 0;
 
   // Returns outcomes of preset quick and of the cases that its refinement adds.
   std::vector<Outcome> walked(const std::function<double(const Case&, const Invented&)>& ns) const {
@@ -40,7 +41,10 @@ class Invented {
         outcomes.emplace_back(
             at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
                     static_cast<double>(at.is("kernel", "chase_private") ? roomy().units() : 1));
-        outcomes.back().bytes = plan.cost.read + plan.cost.written;
+        Outcome& outcome = outcomes.back();
+        outcome.time_s += launch_s;
+        outcome.low_s = outcome.high_s = outcome.time_s;
+        outcome.bytes = plan.cost.read + plan.cost.written;
       }
       wanted = cache.refine(outcomes, roomy());
       std::erase_if(wanted, [&](const Case& at) { return ids.contains(at.id()); });
@@ -85,6 +89,30 @@ TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
   EXPECT_EQ(finding_of(found, "fetch_granularity"), 128);
   EXPECT_NEAR(finding_of(found, "tlb_reach"), 3 << 20, 0.2 * (3 << 20));
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("l3")))));
+}
+
+// The latency is that of a load, without a launch and without the arithmetic of a step.
+TEST(CacheFindings, LatencyIsTheSlopeOfChasesOfAddresses) {
+  const Family cache = family_named("cache");
+  Invented device({{200, 17}, {260, 60}, {27000, 150}, {1 << 22, 330}});
+  device.launch_s = 2e-5;
+  const auto with_arithmetic = [](const Case& at, const Invented& of) {
+    return of_two_levels(at, of) + (at.is("links", "address") ? 0 : 3);
+  };
+  auto outcomes = device.walked(with_arithmetic);
+  const auto found = cache.findings(outcomes, roomy());
+  EXPECT_NEAR(finding_of(found, "l1_latency"), 17, 1e-9);
+  EXPECT_NEAR(finding_of(found, "l2_latency"), 150, 1e-9);
+  EXPECT_THAT(named(found, "l1_latency").text, HasSubstr("the slope between chains of "));
+  // Nothing is told where what the two lengths took may be nearly the same.
+  for (auto& o : outcomes) {
+    if (o.at.is("links", "address")) o.high_s = 2 * o.time_s;
+  }
+  EXPECT_FALSE(named(cache.findings(outcomes, roomy()), "l1_latency").value);
+  std::erase_if(outcomes, [](const Outcome& o) { return o.at.is("links", "address"); });
+  EXPECT_NEAR(finding_of(cache.findings(outcomes, roomy()), "l1_latency"), 20.5, 0.1);
+  EXPECT_THAT(named(cache.findings(outcomes, roomy()), "l1_latency").text,
+              HasSubstr("launch and index arithmetic included"));
 }
 
 // A pair that takes longer than pairs further apart was disturbed: then no distance tells where a fetch ends.

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+
+#include "families/shared/loop_limit.hpp"
 
 namespace clweave::families {
 
@@ -97,6 +100,36 @@ Plan plan_of_walks(std::uint64_t seed, const Walks& walks) {
             .written = 2 * sizeof(Word) * walks.groups,
             .flops = 0,
             .items = walks.groups * walks.hops};
+  return p;
+}
+
+Plan plan_of_address_walk(std::uint64_t seed, const Walks& walks, const DeviceInfo& device) {
+  const Layout layout(seed, walks);
+  constexpr std::uint64_t words = sizeof(std::uint64_t) / sizeof(Word);
+  const std::uint64_t nodes = layout.tour.nodes(), apart = layout.node_words / words;
+  const auto group =
+      std::bit_floor(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(device.max_group), 1, 256));
+  require_iterations(device, nodes / group, "working_set");
+  const Random<std::uint64_t> noise(seed, 1);
+  Plan p;
+  p.source = "lib/address_chase";
+  p.may_fail_to_build = true;
+  // The offset of each node's successor, and 0 behind the last, to which `link` has added nothing yet.
+  const auto chain = p.input<std::uint64_t>(nodes * apart + words, [=](std::uint64_t i) -> std::uint64_t {
+    if (i >= nodes * apart) return 0;
+    return i % apart == 0 ? sizeof(Word) * std::uint64_t{layout.after(i * words, 1)} : noise(i);
+  });
+  const auto place = p.input<Word>(1, [=](std::uint64_t) {
+    return static_cast<Word>(layout.tour.node(seed % nodes) * layout.node_words);
+  });
+  const auto out = p.output<Word>(2);
+  p.launch("link", {group}, {group}, chain, nodes, static_cast<Word>(apart));
+  p.launch("chase", {1}, {1}, out, chain, place, static_cast<Word>(walks.hops));
+  expect_walks(p, out, layout, 1, walks.hops);
+  p.cost = {.read = walks.hops * sizeof(std::uint64_t),
+            .written = 2 * sizeof(Word),
+            .flops = 0,
+            .items = walks.hops};
   return p;
 }
 

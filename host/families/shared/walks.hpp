@@ -52,4 +52,9 @@ struct Walks {
 // Plans chases by the kernels of latency.cl, for `apart` of cache.cl.
 Plan plan_of_walks(std::uint64_t seed, const Walks&);
 
+// Plans one chase whose nodes hold addresses instead of indices, by lib/address_chase.cl: a step is a load
+// alone. The first launch writes the addresses once; later it finds them written. Such a row is `unsupported`
+// where a compiler makes no pointer of a number.
+Plan plan_of_address_walk(std::uint64_t seed, const Walks&, const DeviceInfo&);
+
 }  // namespace clweave::families

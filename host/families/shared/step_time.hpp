@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// step_time: what a step of a dependency chain takes, from chains of two lengths.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "suite/outcome.hpp"
+
+namespace clweave::families {
+
+// Outcomes of one chain by its steps; `add` keeps the fastest of each length.
+class ChainTimes {
+ public:
+  void add(std::int64_t steps, const Outcome&);
+  std::size_t lengths() const { return fastest_.size(); }
+  double ns_per_step() const;  // of the longest, its launch included
+
+  // Makes a finding in ns of the slope between the shortest and the longest chain, which leaves out the
+  // launch and all that happens once in it, with the widest interval that theirs allow. Undecided where one
+  // has no interval, where the slope's is wider than a quarter of it either way, and where the slope
+  // contradicts the longer chain. From one length it is that chain's time per step, and the sentence says
+  // that the launch is included. `what` begins the sentence, "one step of mad_chain takes".
+  Finding finding(const std::string& name, const std::string& what) const;
+
+ private:
+  std::map<std::int64_t, const Outcome*> fastest_;
+};
+
+}  // namespace clweave::families
