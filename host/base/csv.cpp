@@ -25,8 +25,9 @@ namespace clweave::base {
 namespace {
 
 [[noreturn]] void fail(const char* action, const std::string& path, int error) {
-  throw Error(ErrorCode::io, fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
-                                         std::generic_category().message(error)));
+  throw Error(error == EPIPE ? ErrorCode::closed : ErrorCode::io,
+              fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
+                          std::generic_category().message(error)));
 }
 
 // Marks the bytes that end or quote a cell: one table access instead of four comparisons.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/json.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
@@ -216,7 +217,7 @@ class ChildRunner : public Baseline {
       const double now_s = host_now();
       watchdog.pass(now_s - std::exchange(last_s, now_s));
       if (heard == Child::ChildMessage::line) {
-        json answer = json::parse(line, nullptr, false);
+        json answer = parsed_json(line);
         if (answer.is_object()) {
           if (!answer.contains("phase")) return answer;
           watchdog.hear(answer.at("phase"));

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/runner.hpp"
@@ -72,7 +73,10 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
   tell_phase("start");  // has a timeout of its own, as starting takes long on a busy machine
   for (std::string line; std::getline(std::cin, line);) {
     try {
-      say(answer(json::parse(line)));
+      std::string why;
+      const json request = parsed_json(line, &why);
+      if (request.is_discarded()) throw Error(ErrorCode::usage, why);
+      say(answer(request));
     } catch (const Error& error) {
       say({{"error", error.what()}, {"kind", error.code}});
     } catch (const std::exception& error) {

@@ -2,15 +2,14 @@
 // fleet: compares identical devices: which one is to be drained.
 #include "analysis/fleet/fleet.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/exit.hpp"
 #include "base/log.hpp"
+#include "base/temporary_folder.hpp"
 #include "commands/command.hpp"
 #include "commands/read_results.hpp"
 #include "results/merge.hpp"
@@ -34,25 +33,17 @@ class MergedFile {
  public:
   explicit MergedFile(const std::vector<std::string>& names) : path_(names.front()) {
     if (names.size() == 1 && !fs::is_directory(path_)) return;
-    path_ = (fs::temp_directory_path() / fmt::format("clweave-fleet-{}.csv", getpid())).string();
-    ours_ = true;
+    path_ = (folder_.emplace().path() / "fleet.csv").string();
     const Merged merged = merge_files(names, path_, true);
     tell_notes(merged.notes);
     if (!merged.missing.empty())
       log_line("note: missing tasks: {}; clweave merge names them\n", merged.missing.size());
   }
-  ~MergedFile() {
-    std::error_code none;
-    if (ours_) fs::remove(path_, none);
-  }
-  MergedFile(const MergedFile&) = delete;
-  MergedFile& operator=(const MergedFile&) = delete;
-
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  bool ours_ = false;
+  std::optional<TemporaryFolder> folder_;
 };
 
 int fleet(const Options& options) {

@@ -3,16 +3,18 @@
 #include "analysis/fleet/health.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
 #include "base/log.hpp"
+#include "base/replacement.hpp"
+#include "base/terminal.hpp"
 #include "commands/command.hpp"
 #include "commands/read_results.hpp"
 #include "suite/family.hpp"
@@ -28,16 +30,23 @@ struct Options {
 };
 
 void write_reference(const std::string& path, const std::vector<Reference>& references) {
-  if (references.empty())
-    throw Error(ErrorCode::usage, path + " would be empty: no case was measured in these files by one clock");
+  for (const auto& one : references) {
+    if (one.families.empty())
+      throw Error(ErrorCode::usage,
+                  fmt::format("no family of {} was measured well enough to judge others by it: measure "
+                              "more of it, or leave its files out",
+                              one.device));
+  }
   // Throws for any other text, which would be lost.
   std::error_code none;
   if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
     references_in(read_text(path), path);
-  std::ofstream out(path, std::ios::binary);
-  out << reference_text(references);
-  out.close();
-  if (!out) throw Error(ErrorCode::io, "cannot write " + path);
+  const std::string text = reference_text(references);
+  references_in(text, path);  // what cannot be read would be noticed in the job that needs it
+  if (path == "-")
+    put(STDOUT_FILENO, text);
+  else
+    replace_file(path, text);
   for (const auto& one : references)
     log_line("clweave: {}: times of {} session{} of {}, and limits for {} families{}\n", path, one.sessions,
              one.sessions == 1 ? "" : "s", one.device, one.families.size(),
@@ -73,9 +82,9 @@ Command health(CLI::App& app) {
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   command
-      ->add_option(
-          "--emit-reference", options->emit,
-          "Instead make a reference of these sessions of good devices; several tell how much is noise")
+      ->add_option("--emit-reference", options->emit,
+                   "Instead make a reference of these sessions of good devices; several tell how much is "
+                   "noise; - is stdout")
       ->type_name("FILE")
       ->excludes("--reference");
   add_formats(*command, options->format);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -253,10 +254,14 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
       ->type_name("FILE.zip")
       ->expected(0, 1)
       ->take_last();
-  run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
+  run->add_option(
+         "--resume", out.resume,
+         "Finish this interrupted results file with the options of then; those that name other files or "
+         "kernels are never taken from it: give them again")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
-  run->add_option("--replay", out.replay, "Run one row of this results file again, with --case")
+  run->add_option("--replay", out.replay,
+                  "Run one row of this results file again, with --case; --kernels is never taken from it")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   run->add_option("--case", out.replay_case, "The case_id to replay")->type_name("ID");
@@ -267,8 +272,10 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   add_claims(*run, out.claims, out.claims_file);
   run->parse_complete_callback([run, &out] {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
-      if (option->get_name() != "--resume" && option->get_name() != "--dry-run" &&
-          option->get_name() != "--report" && option->get_name() != "--share")
+      // What the file may not decide, see recorded.hpp.
+      static const std::set<std::string> own = {"--resume", "--dry-run", "--emit-sources", "--report",
+                                                "--share",  "--kernels", "--claims-file",  "--store"};
+      if (!own.contains(option->get_name()))
         throw Error(ErrorCode::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
+#include "base/replacement.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/zip.hpp"
 #include "results/results_file.hpp"
@@ -32,17 +30,12 @@ namespace {
 // Unpacks into a folder with the archive's name, which notes then show.
 void unpack(const std::string& archive, std::vector<std::string>& out) {
   static std::deque<TemporaryFolder> folders;  // removed at the end of the process
-  const auto entries = read_zip(archive, ".csv");
-  if (entries.empty()) throw Error(ErrorCode::io, archive + " has no CSV: it is not of clweave run --share");
   const fs::path folder = folders.emplace_back().path() / fs::path(archive).filename();
   fs::create_directories(folder);
-  for (const auto& entry : entries) {
-    const fs::path path = folder / entry.name;
-    std::ofstream file(path, std::ios::binary);
-    file << entry.text;
-    file.close();
-    if (!file) throw Error(ErrorCode::io, fmt::format("cannot unpack {} into {}", archive, folder.string()));
-    if (!is_samples_path(entry.name)) out.push_back(path.string());
+  const auto names = unpack_zip(archive, ".csv", folder.string());
+  if (names.empty()) throw Error(ErrorCode::io, archive + " has no CSV: it is not of clweave run --share");
+  for (const auto& name : names) {
+    if (!is_samples_path(name)) out.push_back((folder / name).string());
   }
 }
 
@@ -85,17 +78,8 @@ void write_drawing(const std::string& path, const std::string& text) {
   check_drawing(path);
   std::error_code none;
   const fs::path whole = behind_links(path);
-  // Never replaces a special file such as /dev/stdout.
-  const bool in_place = fs::exists(whole, none) && !fs::is_regular_file(whole, none);
   if (whole.has_parent_path()) fs::create_directories(whole.parent_path(), none);
-  const fs::path part = in_place ? whole : fs::path(whole.string() + ".part");
-  std::ofstream file(part, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && (in_place || std::rename(part.c_str(), whole.c_str()) == 0)) return;
-  const std::string why = std::strerror(errno);
-  if (!in_place) fs::remove(part, none);
-  throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", path, why));
+  replace_file(path, text);
 }
 
 }  // namespace clweave::commands

@@ -4,40 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
 #include "base/version.hpp"
+#include "commands/recorded.hpp"
+#include "device/program.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
-
-namespace {
-
-// The options of a command that name files, which may be elsewhere by now; a single case needs none of them.
-const std::vector<std::string> file_options = {"--resume",      "--replay", "--case",
-                                               "--claims-file", "--csv",    "--store"};
-
-std::vector<std::string> without_files(const std::vector<std::string>& words) {
-  std::vector<std::string> out;
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    if (std::ranges::find(file_options, words[w]) != file_options.end())
-      ++w;
-    else
-      out.push_back(words[w]);
-  }
-  return out;
-}
-
-}  // namespace
-
-std::vector<std::string> command_words(const std::string& cell, const std::string& where) {
-  const auto words = nlohmann::json::parse(cell, nullptr, false);
-  if (!words.is_array() || words.empty() ||
-      !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
-    throw Error(ErrorCode::io, fmt::format("{}: column command: '{}' is no list of words", where, cell));
-  return words.get<std::vector<std::string>>();
-}
 
 Job job_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto family = std::ranges::find(families, row.family, &Family::name);
@@ -54,17 +28,43 @@ Job job_of(const Record& row, const std::vector<Family>& families, const std::st
   return job;
 }
 
-Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
-  const auto then = parse_options(without_files(command_words(row.command, where)));
-  if (!then) throw Error(ErrorCode::io, where + ": column command names no run");
-  Replay out{job_of(row, families, where), *then};
-  out.options.csv = "-";
+Replay replay_of(const Record& row, const std::vector<Family>& families, const MeasureOptions& today,
+                 const std::string& where) {
+  RecordedCommand then = recorded_command(command_words(row.command, where), where);
+  take_kernels(then, today, where);
+  Replay out{job_of(row, families, where), then.options, {}};
+  if (then.files.contains("--kernels")) out.made_by = row;
+  out.options.csv = today.csv.empty() ? "-" : today.csv;
+  out.options.overwrite = today.overwrite;
+  out.options.dry_run = today.dry_run;
+  out.options.sources = today.sources;
+  out.options.report = today.report;
+  out.options.share = today.share;
   out.options.repeat = 1;
-  out.options.dry_run = false;
   out.options.with_baselines = false;
   out.options.selection.seed = out.job.at.seed;
   out.options.devices = {row.device};
+  // A dry run can show the case for any device.
+  if (!today.devices.empty() || today.dry_run) out.options.devices = today.devices;
   return out;
+}
+
+void check_kernels(const Record& row, const Job& job, const DeviceInfo& device, const std::string& kernels) {
+  if (kernels.empty() || row.kernel_hash.empty() || row.device != device.name) return;
+  std::string now;
+  try {
+    now = source_of(plan_of(*job.family, job.at, device), kernels).kernel_hash;
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::unsupported) throw;
+    return;
+  }
+  if (now != row.kernel_hash)
+    throw Error(
+        ErrorCode::usage,
+        fmt::format(
+            "--kernels {}: {} was measured with kernel_hash {}, and there it is {}: name the kernels of "
+            "then, or measure with clweave run --kernels",
+            kernels, row.case_id, row.kernel_hash, now));
 }
 
 Replay replay_of(const MeasureOptions& given, const std::vector<Family>& families) {
@@ -80,12 +80,7 @@ Replay replay_of(const MeasureOptions& given, const std::vector<Family>& familie
       throw Error(ErrorCode::usage,
                   fmt::format("{} is of {}, not of clweave: clweave run --with-baselines measures it",
                               given.replay_case, record.api));
-    Replay out = replay_of(record, families, fmt::format("{}:{}", given.replay, row.line));
-    if (!given.csv.empty()) out.options.csv = given.csv;
-    out.options.overwrite = given.overwrite;
-    out.options.dry_run = given.dry_run;
-    // A dry run can show the case for any device.
-    if (!given.devices.empty() || given.dry_run) out.options.devices = given.devices;
+    Replay out = replay_of(record, families, given, fmt::format("{}:{}", given.replay, row.line));
     if (record.version != version)
       log_line("clweave: the row was made by {}, this is {}\n", record.version, version);
     return out;

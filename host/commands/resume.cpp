@@ -8,6 +8,9 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/shell_word.hpp"
+#include "commands/recorded.hpp"
 #include "commands/replay.hpp"
 #include "results/row.hpp"
 
@@ -25,24 +28,45 @@ std::optional<Interrupted> read_interrupted(MeasureOptions& options, const std::
   if (out.left.complete) return {};
   out.command = command_words(out.left.origin.command, options.resume + ":2");
   const bool of_baseline = out.command.front().starts_with("clweave_");
-  auto again = of_baseline ? std::nullopt : parse_options(out.command);
-  if (!again || std::ranges::find(out.command, "tune") != out.command.end())
+  if (of_baseline || std::ranges::find(out.command, "tune") != out.command.end())
     throw Error(ErrorCode::usage,
                 fmt::format("{} is not of clweave run and cannot be resumed; start again what made "
                             "it: {}{}",
-                            options.resume, of_baseline ? "" : "clweave ", fmt::join(out.command, " ")));
-  if (again->parallel)
+                            options.resume, of_baseline ? "" : "clweave ", shell_words(out.command)));
+  RecordedCommand then = recorded_command(out.command, options.resume);
+  if (then.options.parallel)
     throw Error(ErrorCode::usage,
                 fmt::format("{} is of run --parallel, whose two sides are measured in turns: "
                             "it cannot be resumed; start again with --overwrite or another --csv",
                             options.resume));
-  out.own_file = again->csv.empty();
-  again->csv = options.resume;
-  again->dry_run = options.dry_run;
-  if (options.report) again->report = options.report;
-  if (options.share) again->share = options.share;
-  options = *again;
+  take_inputs(then, options, options.resume);
+  for (const auto& [option, file] : then.files) {
+    const bool again = option == "--report" ? options.report.has_value() : options.share.has_value();
+    if ((option == "--report" || option == "--share") && !again)
+      log_line("clweave: {} began with {}{}{}: add it for it to be written\n", options.resume, option,
+               file.empty() ? "" : " ", file);
+  }
+  out.own_file = !then.files.contains("--csv");
+  then.options.csv = options.resume;
+  then.options.dry_run = options.dry_run;
+  then.options.sources = options.sources;
+  then.options.report = options.report;
+  then.options.share = options.share;
+  options = then.options;
   return out;
+}
+
+void check_kernels_of(const Interrupted& run, const MeasureOptions& options,
+                      const std::vector<DeviceInfo>& devices) {
+  if (options.kernels.empty()) return;
+  for (const auto& record : run.left.records) {
+    if (record.is_baseline() || !record.finding.empty()) continue;
+    const Job job = job_of(record, all_families(), options.csv);
+    for (const auto& device : devices) {
+      if (device_key_of(device, options.label) == record.device_key().text())
+        check_kernels(record, job, device, options.kernels);
+    }
+  }
 }
 
 void keep_devices_of(const Interrupted& run, const MeasureOptions& options,

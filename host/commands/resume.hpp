@@ -19,8 +19,12 @@ struct Interrupted {
 };
 
 // Reads the file of --resume; empty if it is complete. Otherwise replaces `options` by those of the command
-// that began it, except where the output goes. Throws `io` or `usage` for a file that cannot be continued.
+// that began it, as far as that may decide (recorded.hpp); files are those of `options`. Throws `io` or
+// `usage` for a file that cannot be continued.
 std::optional<Interrupted> read_interrupted(MeasureOptions& options, const std::vector<std::string>& axes);
+
+// Throws as check_kernels does, for each row.
+void check_kernels_of(const Interrupted&, const MeasureOptions&, const std::vector<DeviceInfo>&);
 
 // Checks that the devices and drivers of the interrupted run are here, and keeps only them: otherwise the
 // file would mix rows of several without saying so. Throws `no_device` with what is missing.

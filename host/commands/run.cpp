@@ -19,6 +19,7 @@
 #include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "base/zip.hpp"
 #include "campaign/campaign.hpp"
@@ -26,6 +27,7 @@
 #include "commands/case_list.hpp"
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
+#include "commands/recorded.hpp"
 #include "commands/replay.hpp"
 #include "commands/resume.hpp"
 #include "commands/tuned_jobs.hpp"
@@ -47,6 +49,7 @@ struct RunPlan {
   MeasureOptions options;              // of the resumed or replayed run, where there is one
   std::vector<std::string> command;    // value of column `command`
   std::optional<Interrupted> resumed;  // the file of --resume
+  std::optional<Record> replayed;      // the row of --replay, if it was made with kernels of a folder
   std::vector<std::string> axes;       // columns of the files
   std::vector<Job> jobs;               // of every device, unless there are claims
   std::vector<Claim> claims;           // with --claims: each device measures the cases that decide these
@@ -55,6 +58,16 @@ struct RunPlan {
 
   const Unfinished* unfinished() const { return resumed ? &resumed->left : nullptr; }
 };
+
+// Says what of the user's store is left out.
+std::vector<nlohmann::json> stores_of(const MeasureOptions& options) {
+  std::vector<std::string> left_out;
+  auto out = known_stores(options.store, left_out);
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < left_out.size() && i < most; ++i) log_line("clweave: {}\n", left_out[i]);
+  if (left_out.size() > most) log_line("clweave: {} entries more are left out\n", left_out.size() - most);
+  return out;
+}
 
 // Empty if the file of --resume is complete.
 std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::string>& arguments) {
@@ -84,8 +97,7 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
   if (replays) {
     Replay replay = replay_of(chosen, families);
     plan.jobs.push_back(std::move(replay.job));
-    replay.options.report = chosen.report;
-    replay.options.share = chosen.share;
+    plan.replayed = std::move(replay.made_by);
     chosen = std::move(replay.options);
   } else if (chosen.run_claims) {
     plan.claims = chosen_claims(load_claims(chosen.claims_file), chosen.claims);
@@ -97,7 +109,7 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
   plan.refines = !chosen.parallel && whole_families && selection.set.empty() && selection.where.empty() &&
                  selection.filter.empty();
   if (chosen.tuned.value_or(selection.preset != "smoke") && !replays && plan.claims.empty())
-    plan.stores = known_stores(chosen.store);
+    plan.stores = stores_of(chosen);
   return plan;
 }
 
@@ -301,7 +313,8 @@ void log_unfinished(const RunPlan& plan, const Campaign& campaign, Exit code) {
     if (plan.options.parallel)
       log_line("clweave: {}{} lacks cases; measurements in turns start again, with --overwrite\n", why, path);
     else if (path != "-")
-      log_line("clweave: {}clweave run --resume {} continues it\n", why, path);
+      log_line("clweave: {}clweave run --resume {}{} continues it\n", why, shell_word(path),
+               inputs_again(plan.options));
   }
 }
 
@@ -342,7 +355,8 @@ void print_interference(const PreparedRun& run, const Campaign& campaign) {
     for (const std::size_t d : group) {
       const std::string& file = run.outputs.csv_path_for(d);
       if (files.insert(file).second)
-        report.command(fmt::format("clweave compare-runs {} {} --jsonl", file, at_once_path(file)));
+        report.command(fmt::format("clweave compare-runs {} {} --jsonl", shell_word(file),
+                                   shell_word(at_once_path(file))));
     }
   }
   print(report);
@@ -367,6 +381,10 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   const auto runner = runner_of(plan->options, tick);
   auto devices = chosen_devices(*runner, plan->options.devices);
   if (interrupts() != 0) return interrupted;
+  if (plan->resumed) check_kernels_of(*plan->resumed, plan->options, devices);
+  for (const auto& device : devices) {
+    if (plan->replayed) check_kernels(*plan->replayed, plan->jobs.front(), device, plan->options.kernels);
+  }
   if (plan->options.dry_run) {
     show_dry_run(*plan, devices, tick);
     return success;

@@ -10,6 +10,7 @@
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "campaign/tuner.hpp"
 #include "commands/command.hpp"
@@ -83,7 +84,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   if (interrupts() != 0) return interrupted;
   if (kept > 0)
     put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
-                            options.store.empty() ? "" : " with --store " + options.store));
+                            options.store.empty() ? "" : " with --store " + shell_word(options.store)));
   else
     put(people, fmt::format("nothing new to keep in {}\n", store.path()));
   return failed ? case_failed : success;

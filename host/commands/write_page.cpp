@@ -12,6 +12,7 @@
 #include "analysis/claims/load.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shell_word.hpp"
 #include "commands/read_results.hpp"
 #include "page/page.hpp"
 #include "suite/family.hpp"
@@ -68,14 +69,14 @@ void write_report(const ReportOptions& options) {
   }
   const ResultsSet& set = read_with_notes(files, families);
   tell_lost(set);
-  std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
-  if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
+  std::string command = "clweave report " + shell_words(options.files);
+  if (!options.against.empty()) command += " --against " + shell_words(options.against);
   const Input input = input_of({.set = &set,
                                 .families = &families,
                                 .claims = load_claims(""),
                                 .origins = origins_of(files),
                                 .changes = changes ? &*changes : nullptr,
-                                .command = command + " -o " + options.out});
+                                .command = command + " -o " + shell_word(options.out)});
   write_drawing(options.out, html_of(page_of(input)));
   log_line("clweave: report: {}\n", options.out);
 }

@@ -2,24 +2,11 @@
 #include "device/builder.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
+#include "base/unseen_number.hpp"
 #include "device/open_device.hpp"
 
 namespace clweave::device {
-
-namespace {
-
-// Draws a number that defeats kernel caches, which outlive the process. It comes from the system, because
-// std::random_device needs a newer libc than many clusters have.
-cl_uint unseen_number() {
-  cl_uint out = 0;
-  if (getrandom(&out, sizeof out, 0) != sizeof out)
-    throw Error(ErrorCode::io, "the system has no random numbers");
-  return out;
-}
-
-}  // namespace
 
 void Builder::build(Build::From from) {
   if (from == Build::From::binary) {
@@ -27,6 +14,7 @@ void Builder::build(Build::From from) {
     program_ = from_binary();
     return;
   }
+  // Defeats kernel caches, which outlive the process.
   if (from == Build::From::new_source || !has_built()) build_number_ = unseen_number();
   program_ = from_source();
 }

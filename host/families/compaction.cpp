@@ -150,7 +150,10 @@ double fraction_of(const Case& at) {
 }
 
 const KeyType& type_of(const Case& at) {
-  return *std::ranges::find_if(key_types, [&](const KeyType& type) { return at.is("type", type.name); });
+  const auto it =
+      std::ranges::find_if(key_types, [&](const KeyType& type) { return at.is("type", type.name); });
+  if (it == key_types.end()) throw Error(ErrorCode::usage, "compaction has no type " + at.text("type"));
+  return *it;
 }
 Predicate predicate_of(const Case& at) {
   if (at.is("predicate", "non_zero")) return Predicate::nonzero;

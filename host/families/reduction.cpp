@@ -158,7 +158,11 @@ constexpr std::array<Form, 14> forms = {{{"interleaved", "interleaved", 1, 0, fa
                                          {"run_single", "single", 0, 32, false, true}}};
 
 const Form& form_of(const Case& at) {
-  return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("kernel", form.variant); });
+  // Returned for kernels of baselines (CUB, ...), which claims refer to: no property is set.
+  static constexpr Form other{};
+  const auto it =
+      std::ranges::find_if(forms, [&](const Form& form) { return at.is("kernel", form.variant); });
+  return it != forms.end() ? *it : other;
 }
 bool is_run(const Form& form) { return form.vector_bytes == 32; }
 

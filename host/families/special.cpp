@@ -82,7 +82,10 @@ constexpr std::array<Function, 7> functions = {
       [](Exact x, Exact y) { return std::pow(x, y); }}}};
 
 const Function& function_of(const Case& at) {
-  return *std::ranges::find_if(functions, [&](const Function& f) { return at.is("function", f.name); });
+  const auto it =
+      std::ranges::find_if(functions, [&](const Function& f) { return at.is("function", f.name); });
+  if (it == functions.end()) throw Error(ErrorCode::usage, "special has no function " + at.text("function"));
+  return *it;
 }
 
 // Vendors specify native sines up to pi.

@@ -15,6 +15,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/shell_word.hpp"
 #include "results/record.hpp"
 #include "results/results_files.hpp"
 #include "suite/former_names.hpp"
@@ -139,7 +140,7 @@ class Merging {
           source.kept.empty()
               ? path + " holds no row"
               : fmt::format("{} was interrupted after {} rows: clweave run --resume {} finishes it", path,
-                            source.kept.size(), path));
+                            source.kept.size(), shell_word(path)));
     // In the order of the header; those with another name today come behind.
     for (const auto& name : reader.header()) {
       if (std::ranges::find(columns(), column_now(name), &Column::name) == columns().end() &&

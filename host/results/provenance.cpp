@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/unseen_number.hpp"
 #include "base/version.hpp"
 
 namespace clweave::results {
@@ -46,7 +47,8 @@ std::string loader_name() {
 Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed, const std::string& label) {
   Record common;
   common.label = label;
-  common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
+  // In every container the process may be 1.
+  common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}-{:08x}", getpid(), unseen_number());
   common.version = version;
   // Arguments need not be UTF-8.
   common.command = nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -10,7 +10,9 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/path.hpp"
+#include "base/replacement.hpp"
 #include "base/version.hpp"
 
 namespace clweave::results {
@@ -80,8 +82,8 @@ void check_samples(const std::string& rows) {
 std::string note_path(const std::string& path) { return path + ".running"; }
 
 void read_note(const std::string& path, Unfinished& out) {
-  std::ifstream in(note_path(path));
-  const auto note = nlohmann::json::parse(in, nullptr, false);
+  if (std::error_code none; !fs::is_regular_file(note_path(path), none)) return;
+  const auto note = parsed_json(read_text(note_path(path)));
   if (!note.is_object()) return;
   try {
     out.origin = {note.at("command"), note.at("run_id"), note.at("version"), note.at("devices")};
@@ -113,14 +115,10 @@ std::string group_of(const Record& record) {
 
 // Replaces a file by one with these rows, atomically.
 void replace(const std::string& path, const CsvTable& table) {
-  const std::string fresh = path + ".new";
-  {
-    CsvWriter out(fresh, CsvWriter::Mode::truncate);
-    out.write(table.header);
-    for (const auto& row : table.rows) out.write(row.cells);
-    out.close();
-  }
-  fs::rename(fresh, path);
+  Replacement out(path);
+  out.write(csv_line(table.header));
+  for (const auto& row : table.rows) out.write(csv_line(row.cells));
+  out.commit();
 }
 
 // Removes rows and the footer from a pair. Returns false if there was nothing to remove.
@@ -267,18 +265,17 @@ void ResultsFile::open_samples(bool append) {
 
 // Renames the note into place, so that readers find a complete one.
 void ResultsFile::note(const std::string& key, int attempt) const {
-  const std::string fresh = note_path(path_) + ".new";
-  std::ofstream out(fresh, std::ios::trunc);
   const nlohmann::json text = {{"command", origin_.command},
                                {"run_id", origin_.run_id},
                                {"version", origin_.version},
                                {"devices", origin_.devices},
                                {"case", key},
                                {"attempts", attempt}};
-  out << text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  out.close();
-  std::error_code ignored;  // without it a resumed run only knows less
-  fs::rename(fresh, note_path(path_), ignored);
+  try {
+    replace_file(note_path(path_),
+                 text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const Error&) {  // without it a resumed run only knows less
+  }
 }
 
 void ResultsFile::mark_started(const std::string& key, int attempt) {

@@ -18,26 +18,41 @@
 #include "base/zip.hpp"
 #include "results/record.hpp"
 #include "results/results_file.hpp"
+#include "suite/former_names.hpp"
+#include "suite/selection.hpp"
 
 namespace clweave::results {
 
 namespace {
 
-bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+char lower_of(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Replaces a word, not a part of a longer one; a folder's name only behind a slash.
-void replace_word(std::string& text, const std::string& word, std::string_view with, bool folder) {
+// Replaces a word in whatever case, not a part of a longer one.
+void replace_word(std::string& text, const std::string& word, std::string_view with,
+                  std::string_view more_of_words = "") {
   if (word.empty()) return;
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
-    const auto end = at + word.size();
-    const bool begins = folder ? at > 0 && text[at - 1] == '/' : at == 0 || !is_of_word(text[at - 1]);
-    if (!begins || (end < text.size() && is_of_word(text[end]))) {
-      at = end;
-      continue;
-    }
+  const auto is_of_word = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           more_of_words.find(c) != std::string_view::npos;
+  };
+  const auto same = [](char a, char b) { return lower_of(a) == lower_of(b); };
+  for (std::size_t from = 0;;) {
+    const auto found = std::search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), word.begin(),
+                                   word.end(), same);
+    if (found == text.end()) return;
+    const auto at = static_cast<std::size_t>(found - text.begin()), end = at + word.size();
+    from = end;
+    if ((at > 0 && is_of_word(text[at - 1])) || (end < text.size() && is_of_word(text[end]))) continue;
     text.replace(at, word.size(), with);
-    at += with.size();
+    from = at + with.size();
   }
+}
+
+// Returns whether texts in a column may be a user's or driver's, or are of no column of ours.
+bool is_free_text(const std::string& name, const std::vector<std::string>& axes) {
+  const auto known = std::ranges::find(columns(), column_now(name), &Column::name);
+  if (known != columns().end()) return known->is(Column::free_text);
+  return std::ranges::find(axes, name) == axes.end();
 }
 
 struct SharedRows {
@@ -49,10 +64,10 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
   CsvReader reader(path);
   std::vector<bool> is_free;
   std::map<std::string, std::size_t> places;
+  const auto axes = axis_names(all_families());
   for (const auto& name : reader.header()) {
     places[name] = is_free.size();
-    const auto known = std::ranges::find(columns(), name, &Column::name);
-    is_free.push_back(known != columns().end() && known->is(Column::free_text));
+    is_free.push_back(is_free_text(name, axes));
   }
   const RecordReader records(reader.header(), path);
   records.check_header();
@@ -87,6 +102,8 @@ Identity names_to_redact() {
   if (gethostname(host.data(), host.size() - 1) == 0) out.host = host.data();
   if (const passwd* user = getpwuid(getuid()); user != nullptr) {
     out.user = user->pw_name;
+    const std::string_view said = user->pw_gecos == nullptr ? "" : user->pw_gecos;
+    out.full_name = said.substr(0, said.find(','));
     out.home = user->pw_dir;
   }
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') out.home = home;
@@ -98,11 +115,12 @@ std::string anonymous(std::string text, const Identity& identity) {
   if (identity.home.size() > 1) {
     std::string home = identity.home;
     while (home.size() > 1 && home.ends_with('/')) home.pop_back();
-    replace_word(text, home, "~", false);
+    replace_word(text, home, "~", "_");
   }
-  replace_word(text, identity.user, "user", true);
-  replace_word(text, identity.host, "host", false);
-  replace_word(text, identity.host.substr(0, identity.host.find('.')), "host", false);
+  replace_word(text, identity.full_name, "user");
+  replace_word(text, identity.user, "user");
+  replace_word(text, identity.host, "host");
+  replace_word(text, identity.host.substr(0, identity.host.find('.')), "host");
   return text;
 }
 

@@ -12,11 +12,12 @@ namespace clweave::results {
 // Names that a text must not contain; empty where unknown.
 struct Identity {
   std::string host, user, home;  // home: the user's folder
+  std::string full_name = {};
 };
 Identity names_to_redact();
 
-// Replaces the home folder by ~, a folder with the user's name by "user", and the computer's name, as a word
-// with or without its domain, by "host".
+// Replaces the home folder by ~, the user's names by "user", and the computer's name, with or without its
+// domain, by "host": as words, in upper and lower case.
 std::string anonymous(std::string text, const Identity&);
 
 // Writes an archive of finished results files and their samples: DEVICE.csv, DEVICE.samples.csv, devices.json

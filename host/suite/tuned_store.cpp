@@ -2,13 +2,11 @@
 #include "suite/tuned_store.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,8 +15,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/csv.hpp"
+#include "base/json.hpp"
 #include "base/number.hpp"
 #include "base/path.hpp"
+#include "base/replacement.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
 
@@ -43,24 +44,93 @@ json about(const DeviceInfo& device) {
           {"type", device.type},         {"driver", device.driver}, {"compute_units", device.compute_units}};
 }
 
-bool is_sound(const json& store) {
+// Throws a JSON exception for an entry that lacks something, or has it in another form.
+void check_entry(const json& entry) {
+  entry.at("family").get<std::string>();
+  entry.at("time_s").get<double>();
+  entry.value("default_s", 0.0);
+  entry.value("among", std::vector<std::string>());
+  for (const char* part : {"axes", "configuration"}) entry.at(part).get<std::map<std::string, std::string>>();
+}
+
+// As check_entry, for what a store has about a device.
+void check_about(const json& known) {
+  for (const char* name : {"platform", "vendor", "device", "type", "driver"}) known.value(name, "");
+  known.value("compute_units", 1.0);
+}
+
+// Returns what is wrong with a store; empty: nothing.
+std::string damage_of(const json& store) {
   const auto objects = [&](const char* name) {
     const auto it = store.find(name);
     return it == store.end() ||
            (it->is_object() && std::ranges::all_of(*it, [](const json& entry) { return entry.is_object(); }));
   };
-  return store.is_object() && store.value("schema", json()) == schema && store.contains("devices") &&
-         objects("devices") && objects("about");
+  if (!store.is_object() || store.value("schema", json()) != schema || !store.contains("devices") ||
+      !objects("devices") || !objects("about"))
+    return "it is no store of clweave tune";
+  std::string at;
+  try {
+    const json about_devices = store.value("about", json::object());
+    for (const auto& [device, known] : about_devices.items()) {
+      at = device;
+      check_about(known);
+    }
+    for (const auto& [device, entries] : store.at("devices").items()) {
+      for (const auto& [work, entry] : entries.items()) {
+        at = device + ", " + work;
+        check_entry(entry);
+      }
+    }
+  } catch (const json::exception& error) {
+    return fmt::format("what it has of {} is damaged: {}", at, error.what());
+  }
+  return {};
 }
 
 json read_store(const std::string& path) {
   std::error_code none;
   if (!fs::exists(path, none)) return {{"schema", schema}, {"devices", json::object()}};
   json store;
-  if (std::ifstream in(path); fs::is_regular_file(path, none)) store = json::parse(in, nullptr, false);
-  if (!is_sound(store))
-    throw Error(ErrorCode::io, path + " is no store of clweave tune; name another by --store, or remove it");
+  std::string wrong = "it is no file";
+  if (fs::is_regular_file(path, none)) {
+    store = parsed_json(read_text(path), &wrong);
+    if (!store.is_discarded()) wrong = damage_of(store);
+  }
+  if (!wrong.empty())
+    throw Error(ErrorCode::io,
+                fmt::format("{}: {}; name another store by --store, or remove it", path, wrong));
   return store;
+}
+
+// Returns why a sound entry is used for no case; empty: it is used.
+std::string unusable(const json& entry) {
+  const auto& families = all_families();
+  const std::string name = entry.at("family");
+  const auto family = std::ranges::find(families, family_now(name), &Family::name);
+  if (family == families.end()) return "there is no family " + name;
+  if (!(entry.at("time_s").get<double>() > 0)) return "its time is not above 0";
+  for (const char* part : {"axes", "configuration"}) {
+    for (const auto& [axis_name, text] : entry.at(part).items()) {
+      const Axis* axis = family->axis(axis_name);
+      if (axis != nullptr && !axis->taken(value_of(text)))
+        return fmt::format("{}={}: {} takes {}", axis_name, text.get<std::string>(), axis->name,
+                           axis->domain_text());
+    }
+  }
+  return {};
+}
+
+// Removes the entries that are used for no case. Adds a line for each.
+void leave_out_unusable(json& store, const std::string& path, std::vector<std::string>& left_out) {
+  for (auto& [device, entries] : store.at("devices").items()) {
+    for (auto it = entries.begin(); it != entries.end();) {
+      const std::string why = unusable(*it);
+      if (!why.empty())
+        left_out.push_back(fmt::format("{}: {}, {} is left out: {}", path, device, it.key(), why));
+      it = why.empty() ? std::next(it) : entries.erase(it);
+    }
+  }
 }
 
 // Returns whether an axis is tunable or a design axis in `among`.
@@ -288,22 +358,17 @@ FileLock TunedStore::locked() const {
 }
 
 void TunedStore::save() const {
-  std::error_code error;
-  const fs::path path = fs::absolute(behind_links(path_));
-  const fs::path fresh = fmt::format("{}.{}", path.string(), getpid());
-  std::ofstream out(fresh);
-  out << store_.dump(2) << "\n";
-  out.close();
-  if (out) fs::rename(fresh, path, error);
-  if (!out || error) {
-    std::error_code ignored;
-    fs::remove(fresh, ignored);
-    throw Error(ErrorCode::io, "cannot write " + path.string() + "; name another place by --store");
+  try {
+    replace_file(path_, store_.dump(2) + "\n");
+  } catch (const Error& error) {
+    throw Error(ErrorCode::io, std::string(error.what()) + "; name another place by --store");
   }
 }
 
-std::vector<json> known_stores(const std::string& path) {
-  std::vector<json> out = {read_store(path.empty() ? default_store_path() : path)};
+std::vector<json> known_stores(const std::string& path, std::vector<std::string>& left_out) {
+  const std::string own = path.empty() ? default_store_path() : path;
+  std::vector<json> out = {read_store(own)};
+  leave_out_unusable(out.front(), own, left_out);
   for (const auto text : embedded_tuned) out.push_back(json::parse(text));
   return out;
 }
@@ -332,29 +397,22 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
     for (const auto& known : known_) {
       // Skip other devices' configurations of designs that lost here.
       if (searched_here && !known.of.empty()) break;
-      try {
-        searched_here = searched_here || (known.of.empty() && has_searched(known.entries, family));
-        Near found = nearest(known.entries, family, at, device_, competed);
-        if (!not_carried) not_carried = std::move(found.left_out);
-        if (!found.at) continue;
-        any = true;
-        const bool is_it = found.apart.axes == 0;
-        // Skip similar tasks if this one was searched, with whichever designs.
-        if (is_it && !std::exchange(knows_it, true)) {
-          out.clear();
-          ids = {at.id()};
-        }
-        if (is_it == knows_it && ids.insert(found.at->id()).second)
-          out.push_back({*found.at, known.of, found.apart.with});
-        // Keep the shipped configuration of this device beside the user's, whose search may have been cut
-        // short.
-        if (!known.of.empty()) break;
-      } catch (const json::exception&) {
-        throw Error(ErrorCode::io,
-                    fmt::format("what the store of clweave tune has of {} is damaged; remove it, or "
-                                "name another by --store",
-                                known.of.empty() ? device_.name : known.of));
+      searched_here = searched_here || (known.of.empty() && has_searched(known.entries, family));
+      Near found = nearest(known.entries, family, at, device_, competed);
+      if (!not_carried) not_carried = std::move(found.left_out);
+      if (!found.at) continue;
+      any = true;
+      const bool is_it = found.apart.axes == 0;
+      // Skip similar tasks if this one was searched, with whichever designs.
+      if (is_it && !std::exchange(knows_it, true)) {
+        out.clear();
+        ids = {at.id()};
       }
+      if (is_it == knows_it && ids.insert(found.at->id()).second)
+        out.push_back({*found.at, known.of, found.apart.with});
+      // Keep the shipped configuration of this device beside the user's, whose search may have been cut
+      // short.
+      if (!known.of.empty()) break;
     }
   }
   if (left_out != nullptr && !any) *left_out = std::move(not_carried);

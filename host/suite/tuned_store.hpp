@@ -37,7 +37,8 @@ std::string default_store_path();
 
 class TunedStore {
  public:
-  // Reads a store; a missing file is an empty store. Throws `io` if the file is no store.
+  // Reads a store; a missing file is an empty store. Throws `io`, with what is wrong, if the file is no store
+  // or has a damaged entry.
   explicit TunedStore(std::string path);
 
   const std::string& path() const { return path_; }
@@ -60,9 +61,9 @@ class TunedStore {
   nlohmann::json store_;
 };
 
-// Returns the user's store (at this path; empty: the default one), then those shipped with the program.
-// Throws `io` as TunedStore does.
-std::vector<nlohmann::json> known_stores(const std::string& path);
+// Returns the user's store (at this path; empty: the default one) without the entries that fit no case, for
+// which it adds a line each, then those shipped with the program. Throws `io` as TunedStore does.
+std::vector<nlohmann::json> known_stores(const std::string& path, std::vector<std::string>& left_out);
 
 // Configuration that a search found.
 struct TunedLaunch {
@@ -88,7 +89,7 @@ struct NotCarried {
 // earlier store wins; for the device itself all stores count.
 class TunedLaunches {
  public:
-  // Throws `io` for a damaged store, as do the others.
+  // The stores are sound, as known_stores returns them.
   TunedLaunches(const DeviceInfo&, const std::vector<nlohmann::json>& stores);
 
   // Returns configurations to measure beside a case: its own design as tuned, and the best of the designs

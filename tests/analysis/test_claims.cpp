@@ -1051,6 +1051,47 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   EXPECT_THROW(load_claims("/no/such/claims.json"), Error);
 }
 
+// A file of claims is of cases that there are.
+TEST(ClaimsFile, IsHeldAgainstTheFamilies) {
+  const auto error_of = [](const std::string& of, const std::string& id = "t-1") -> std::string {
+    const std::string path = fmt::format("claims_{}.json", getpid());
+    std::ofstream(path) << fmt::format(
+        R"([{{"id": "{}", "statement": "s", "source": "x", "decided_by": {{"number": "ratio", "of": {}, "above": 1}}}}])",
+        id, of);
+    std::string what = "none";
+    try {
+      load_claims(path);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code, ErrorCode::io);
+      what = error.what();
+    }
+    std::filesystem::remove(path);
+    return what;
+  };
+  EXPECT_EQ(error_of(R"({"family": "copy", "kernel": "buffer"})"), "none");
+  EXPECT_THAT(error_of(R"({"family": "copi"})"), HasSubstr("there is no family copi; there are"));
+  EXPECT_THAT(error_of(R"({"family": "compaction", "kernel": "misspelt"})"),
+              HasSubstr("kernel=misspelt: kernel takes"));
+  EXPECT_THAT(error_of(R"({"family": "compaction", "colonel": "x"})"),
+              HasSubstr("has no axis colonel; there are"));
+  EXPECT_THAT(error_of(R"({"family": "copy", "n": 18446744073709551615})"), HasSubstr("is too large"));
+  EXPECT_THAT(error_of(R"({"family": "copy"})", "$(x)"), HasSubstr("letters, digits"));
+  std::string many = "1";
+  for (int n = 2; n <= 4000; ++n) many += fmt::format(",{}", n);
+  EXPECT_THAT(
+      error_of(fmt::format(
+          R"({{"family": "copy", "n": [{0}], "kernel": "buffer", "group": {{"try": [{0}]}}}})", many)),
+      testing::AnyOf(HasSubstr("asks for 16000000 cases"), HasSubstr("group takes")));
+  std::string deep = "1";
+  for (int level = 0; level < 100'000; ++level) deep = "[" + std::move(deep);
+  EXPECT_THROW(parse_claims(deep + std::string(100'000, ']'), "x"), Error);
+}
+
+TEST(ClaimsFile, OursIsOfCasesThatThereAre) {
+  EXPECT_EQ(load_claims(std::string(CLWEAVE_SOURCE_DIR) + "/results/published/claims.json").size(),
+            load_claims("").size());
+}
+
 // A device that can do anything.
 DeviceInfo able(const std::string& type) {
   DeviceInfo device;

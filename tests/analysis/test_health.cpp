@@ -176,3 +176,15 @@ TEST(Health, IsRowsForPrograms) {
               AllOf(HasSubstr("clweave_passed{location=\"0:0\",device=\"Loom 1\",family=\"loom\"} 1\n"),
                     HasSubstr("family=\"shuttle\"} 0\n")));
 }
+
+TEST(ReferenceText, WithoutWhatJudgesIsRefused) {
+  for (const char* text :
+       {R"({"schema": "clweave-reference-1", "devices": []})",
+        R"({"schema": "clweave-reference-1", "devices": [{"device": "a", "sessions": 1, "families": {}}]})",
+        R"({"schema": "clweave-reference-1", "devices": [{"device": "a", "sessions": 1,
+                              "families": {"copy": {"allowed": 1.1, "cases": {}}}}]})"})
+    EXPECT_THROW(references_in(text, "x"), Error) << text;
+  std::string deep = "1";
+  for (int level = 0; level < 100'000; ++level) deep = "[" + std::move(deep);
+  EXPECT_THROW(references_in(deep + std::string(100'000, ']'), "x"), Error);
+}

@@ -374,6 +374,6 @@ TEST(CsvStdout, ReportsAReaderThatWentAway) {
   CsvWriter writer("-");
   out.stop_reading();
   const Error error = error_of([&] { writer.write(Cells{"a"}); });
-  EXPECT_EQ(error.code, ErrorCode::io);
+  EXPECT_EQ(error.code, ErrorCode::closed);
   EXPECT_STREQ(error.what(), "cannot write stdout: Broken pipe");
 }

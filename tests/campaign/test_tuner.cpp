@@ -829,23 +829,82 @@ TEST_F(Store, IsTriedBeforeASearch) {
 
 TEST_F(Store, ADamagedEntryIsNamed) {
   TunedStore(path()).put(device(), toy(), tuned(at("a", 1024, 64)));
-  auto store = nlohmann::json::parse(std::ifstream(path()));
-  for (const auto& [name, entries] : store["devices"].items()) {
-    for (const auto& [variant, entry] : entries.items()) entry.erase("configuration");
-  }
-  try {
-    beside(store, device(), toy(), at("a", 1024, 96));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code, ErrorCode::io);
-    EXPECT_THAT(error.what(), HasSubstr("Device"));
-    EXPECT_THAT(error.what(), HasSubstr("--store"));
+  const auto whole = nlohmann::json::parse(std::ifstream(path()));
+  const auto changed = [&](const std::function<void(nlohmann::json&)>& change) {
+    auto store = whole;
+    for (const auto& [name, entries] : store["devices"].items()) {
+      for (const auto& [variant, entry] : entries.items()) change(entry);
+    }
+    return store.dump();
+  };
+  for (const auto& wrong :
+       {changed([](auto& entry) { entry.erase("configuration"); }),
+        changed([](auto& entry) { entry["time_s"] = "1"; }), changed([](auto& entry) { entry["axes"] = 1; }),
+        changed([](auto& entry) { entry["axes"]["n"] = 1; })}) {
+    std::ofstream(path()) << wrong;
+    try {
+      TunedStore{path()};
+      FAIL() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code, ErrorCode::io);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(path()), HasSubstr("Device"), HasSubstr("--store")));
+    }
   }
   for (const char* wrong : {R"({"schema": 3})", R"({"schema": "clweave-tuned-1", "devices": {"a": []}})",
-                            R"({"schema": "clweave-tuned-1", "devices": {}, "about": {"a": 1}})"}) {
+                            R"({"schema": "clweave-tuned-1", "devices": {}, "about": {"a": 1}})",
+                            R"({"schema": "clweave-tuned-1", "devices": {}, "about": {"a": {"type": 1}}})"}) {
     std::ofstream(path()) << wrong;
     EXPECT_THROW(TunedStore{path()}, Error) << wrong;
   }
+}
+
+TEST_F(Store, OfManyLevelsIsRefused) {
+  std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
+  std::string deep = "1";
+  for (int level = 0; level < 100'000; ++level) deep = "{\"a\":" + std::move(deep);
+  std::ofstream(path()) << deep << std::string(100'000, '}');
+  EXPECT_THROW(TunedStore{path()}, Error);
+}
+
+// Each value is held against its axis as it is read.
+TEST_F(Store, LeavesOutWhatNoCaseCanBe) {
+  std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
+  const auto with = [](const std::string& axis, const std::string& value, double time_s = 1e-3,
+                       const std::string& family = "copy") {
+    nlohmann::json entry = {{"family", family},
+                            {"axes", {{"kernel", "buffer"}}},
+                            {"configuration", {{"group", "64"}}},
+                            {"time_s", time_s}};
+    entry["configuration"][axis] = value;
+    return entry;
+  };
+  nlohmann::json store = {{"schema", "clweave-tuned-1"}, {"devices", {{"D", nlohmann::json::object()}}}};
+  auto& entries = store["devices"]["D"];
+  const std::vector<std::string> wrong = {"NaN", "0.1", "-9223372036854775808", "0", "inf", "x", "1e300", ""};
+  for (const auto& value : wrong) entries[value] = with("group", value);
+  entries["time"] = with("group", "64", -1);
+  entries["family"] = with("group", "64", 1e-3, "weave");
+  entries["sound"] = with("group", "64");
+  std::ofstream(path()) << store.dump();
+  std::vector<std::string> left_out;
+  const auto stores = known_stores(path(), left_out);
+  EXPECT_EQ(stores.front().at("devices").at("D").size(), 1U);
+  EXPECT_TRUE(stores.front().at("devices").at("D").contains("sound"));
+  EXPECT_EQ(left_out.size(), wrong.size() + 2);
+  EXPECT_THAT(left_out, testing::Each(AllOf(HasSubstr(path()), HasSubstr(" is left out: "))));
+  EXPECT_THAT(left_out, testing::Contains(HasSubstr("group=NaN: group takes")));
+}
+
+// In a folder that others may write, a link of theirs leads nowhere.
+TEST_F(Store, IsWrittenThroughNoLinkOfOthers) {
+  const std::filesystem::path folder = std::filesystem::path(path()).parent_path();
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "victim") << "mine";
+  std::filesystem::create_symlink(folder / "victim", fmt::format("{}.{}", path(), getpid()));
+  TunedStore(path()).put(device(), toy(), tuned(at("a", 1024, 64)));
+  std::string text;
+  std::getline(std::ifstream(folder / "victim"), text);
+  EXPECT_EQ(text, "mine");
 }
 
 TEST_F(Store, RefusesWhatIsNoStore) {

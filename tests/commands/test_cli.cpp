@@ -763,6 +763,109 @@ TEST_F(Cli, AReplayIsOfOneRow) {
   EXPECT_THAT(ended.out, Not(HasSubstr("may ask")));
 }
 
+// ---- Files of strangers ----------------------------------------------------------------------------------
+
+// Returns the words with the column `command` of every row of a file replaced.
+void set_command(const std::string& path, const Strings& words) {
+  auto table = read_csv(path);
+  const auto column = std::ranges::find(table.header, "command") - table.header.begin();
+  std::ofstream out(path);
+  out << csv_line(table.header);
+  for (auto& row : table.rows) {
+    if (row.cells[0] != "#end") row.cells[static_cast<std::size_t>(column)] = nlohmann::json(words).dump();
+    out << csv_line(row.cells);
+  }
+}
+
+// As if the run had been ended before its last row.
+void interrupt(const std::string& path) {
+  std::string text = content_of(path);
+  for (int lines = 0; lines < 2; ++lines) text.resize(text.rfind('\n', text.size() - 2) + 1);
+  std::ofstream(path) << text;
+}
+
+// A results file never chooses code: kernels are those of today's command line, and those of then.
+TEST_F(Cli, ARecordedCommandChoosesNoKernels) {
+  const std::string kernels = edited_kernels("matrix_access.cl", "// matrix_access:", "// edited:");
+  const Strings made = two_kernels + Strings{"--kernels", kernels, "--csv", csv()};
+  ASSERT_EQ(run(made).code, 0);
+  const std::string id = read_results(csv()).cases.at(0).case_id;
+  const Strings replay = {"run", "--replay", csv(), "--case", id};
+  for (const Strings& words : {replay, replay + Strings{"--dry-run"}}) {
+    const Ended refused = run(words);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("--kernels " + kernels));
+    EXPECT_EQ(refused.out, "");
+  }
+  EXPECT_EQ(run(replay + Strings{"--kernels", kernels}).code, 0);
+  interrupt(csv());
+  const std::string rows = content_of(csv());
+  const Ended refused = run({"run", "--resume", csv()});
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("add --kernels"));
+  // Others than those of then are not.
+  const std::string ours = (fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels").string();
+  for (const Strings& words : {replay, Strings{"run", "--resume", csv()}}) {
+    const Ended others = run(words + Strings{"--kernels", ours});
+    EXPECT_EQ(others.code, 2) << others.err;
+    EXPECT_THAT(others.err, HasSubstr("kernel_hash"));
+  }
+  EXPECT_EQ(content_of(csv()), rows);
+  const Ended resumed = run({"run", "--resume", csv(), "--kernels", kernels});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(read_results(csv()).finished);
+}
+
+// Nor does it name a file that is written.
+TEST_F(Cli, ARecordedCommandWritesNoFile) {
+  ASSERT_EQ(run(two_kernels + Strings{"--csv", csv()}).code, 0);
+  const std::string page = (folder() / "page.html").string(), archive = (folder() / "rows.zip").string();
+  const std::string sources = (folder() / "sources").string(), id = read_results(csv()).cases.at(0).case_id;
+  std::ofstream(page) << "<!doctype html>mine";
+  set_command(csv(), two_kernels + Strings{"--csv", csv(), "--report", page, "--share", archive});
+  const Ended replayed = run({"run", "--replay", csv(), "--case", id});
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  interrupt(csv());
+  const Ended resumed = run({"run", "--resume", csv()});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("began with --report " + page + ": add it"));
+  EXPECT_EQ(content_of(page), "<!doctype html>mine");
+  EXPECT_FALSE(fs::exists(archive));
+
+  set_command(csv(), two_kernels + Strings{"--dry-run", "--emit-sources", sources});
+  EXPECT_EQ(run({"run", "--replay", csv(), "--case", id, "--dry-run"}).code, 0);
+  EXPECT_FALSE(fs::exists(sources));
+  EXPECT_EQ(run({"run", "--replay", csv(), "--case", id, "--dry-run", "--emit-sources", sources}).code, 0);
+  EXPECT_TRUE(fs::exists(sources + "/index.json"));
+}
+
+TEST_F(Cli, ClaimsOfCasesThatThereAreNotAreRefused) {
+  const std::string claims = (folder() / "claims.json").string();
+  for (const char* family : {"compaction", "scan", "reduction"}) {
+    std::ofstream(claims) << fmt::format(
+        R"([{{"id": "a", "statement": "s", "source": "x", "decided_by": {{"number": "ratio", "above": 1,
+             "of": {{"family": "{}", "kernel": "misspelt"}}}}}}])",
+        family);
+    const Ended ended = run({"run", "--claims", "--claims-file", claims, "--dry-run"});
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("kernel=misspelt: kernel takes"));
+  }
+}
+
+TEST_F(Cli, AMergeThatNobodyReadsEndsAsThePipe) {
+  ASSERT_EQ(run(tiny + Strings{"--csv", csv()}).code, 0);
+  trial_.start({"-c", R"("$0" merge "$1" -o - | true; exit ${PIPESTATUS[0]})", CLWEAVE_BINARY, csv()},
+               "bash");
+  const int code = trial_.finish().code;
+  EXPECT_TRUE(code == 141 || code == 0) << code;
+  trial_.start(
+      {"-c",
+       R"(mkfifo "$2"; sleep 9 < "$2" & sleep 0.1; exec 3> "$2"; kill $!; wait $!; exec "$0" merge "$1" -o - >&3)",
+       CLWEAVE_BINARY, csv(), (folder() / "pipe").string()},
+      "bash");
+  EXPECT_EQ(trial_.finish().code, 141);
+}
+
 // ---- Outputs that take nothing ---------------------------------------------------------------------------
 
 TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {

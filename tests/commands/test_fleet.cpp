@@ -147,3 +147,37 @@ TEST_F(FleetCommand, WritesAReferenceAndHoldsCardsAgainstIt) {
               HasSubstr("no reference"))
       << "rows would be lost";
 }
+
+// Where every user may write, a name that can be guessed is a link of somebody else.
+TEST_F(FleetCommand, WritesIntoAFolderOfItsOwn) {
+  const std::string shared = path("shared"), victim = path("victim");
+  fs::create_directories(shared);
+  std::ofstream(victim) << "mine";
+  fs::create_symlink(victim, fmt::format("{}/clweave-fleet-{}.csv", shared, getpid()));
+  const std::string before = std::getenv("TMPDIR") == nullptr ? "" : std::getenv("TMPDIR");
+  setenv("TMPDIR", shared.c_str(), 1);
+  EXPECT_EQ(run({"fleet", in()}), success);
+  EXPECT_EQ(read_text(victim), "mine");
+  EXPECT_EQ(std::distance(fs::directory_iterator(shared), {}), 1) << "it removes what it made";
+  setenv("TMPDIR", path("none").c_str(), 1);
+  EXPECT_EQ(run({"fleet", in()}), success) << "there is /tmp";
+  before.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before.c_str(), 1);
+}
+
+TEST_F(FleetCommand, AReferenceIsWholeOrNone) {
+  const std::string reference = path("reference.json");
+  EXPECT_EQ(run({"health", file(1), file(2), "--emit-reference", "-"}), success);
+  EXPECT_THAT(out_, HasSubstr("clweave-reference-1"));
+  EXPECT_FALSE(fs::exists("-"));
+  EXPECT_EQ(run({"health", file(1), file(2), "--emit-reference", reference}), success);
+  const std::string whole = read_text(reference);
+  // Of this device nothing was measured that judges others.
+  const std::string other = path("other.csv");
+  std::ofstream(other) << csv_of({on(bad(row({{"kernel", "a"}}, 1e-3), "wrong_result", "x"), "Loom 2")});
+  for (const auto& words : {std::vector<std::string>{"health", other}, {"health", file(1), other}}) {
+    auto all = words;
+    all.insert(all.end(), {"--emit-reference", reference});
+    EXPECT_THAT(complaint_of([&] { run(all); }, ErrorCode::usage), HasSubstr("no family of Loom 2"));
+    EXPECT_EQ(read_text(reference), whole);
+  }
+}

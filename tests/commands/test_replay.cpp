@@ -9,6 +9,7 @@
 #include <set>
 
 #include "commands/replay.hpp"
+#include "device/program.hpp"
 #include "suite/family.hpp"
 #include "suite/mock_devices.hpp"
 
@@ -36,7 +37,7 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
       add_later_axes(record, families);
       if (!seen.insert(record.case_id).second) continue;
       try {
-        if (commands.insert(record.command).second) replay_of(record, families, path);
+        if (commands.insert(record.command).second) replay_of(record, families, {}, path);
         const Job again = job_of(record, families, path);
         EXPECT_EQ(again.at.id(), record.case_id) << path;
         plan_of(*again.family, again.at, device);
@@ -80,6 +81,18 @@ class ReplayFile : public testing::Test {
     return replay_of(given_, {family_});
   }
 
+  Job cases_jobs() const { return {&family_, cases_of(family_, {{}}, 1).front()}; }
+
+  std::string complaint() {
+    try {
+      replay();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code, ErrorCode::usage);
+      return error.what();
+    }
+    return "none";
+  }
+
   const std::string path_ = fs::absolute("replay_" + std::to_string(getpid()) + ".csv");
   Record record_;
   Family family_;
@@ -114,6 +127,47 @@ TEST_F(ReplayFile, GivesLaterAxesTheirDefaults) {
   EXPECT_EQ(replay().job.at.id(), given_.replay_case) << "asked for in today's words";
   given_.replay_case = record_.case_id;
   EXPECT_EQ(replay().job.at.axes.back().first, last) << "or in its own";
+}
+
+// A file of a stranger, beside which a folder of that name lies.
+TEST_F(ReplayFile, ChoosesNoCode) {
+  record_.command = R"(["run","--preset","smoke","--kernels","evil"])";
+  EXPECT_THAT(complaint(), HasSubstr("add --kernels"));
+  record_.command = R"(["run","--preset","smoke","--kernels=evil"])";
+  EXPECT_THAT(complaint(), HasSubstr("--kernels evil"));
+  given_.kernels = "mine";
+  EXPECT_EQ(replay().options.kernels, "mine");
+  EXPECT_TRUE(replay().made_by) << "whose kernels have to be the same";
+  record_.command = R"(["run","--preset","smoke"])";
+  EXPECT_EQ(replay().options.kernels, "mine");
+  EXPECT_FALSE(replay().made_by);
+}
+
+TEST_F(ReplayFile, ChoosesNoFile) {
+  record_.command =
+      R"(["run","--preset","smoke","--csv","a.csv","--overwrite","--report","b.html","--share=c.zip","--store","d",)"
+      R"("--claims-file","e","--dry-run","--emit-sources","f"])";
+  const MeasureOptions options = replay().options;
+  EXPECT_EQ(options.csv, "-");
+  EXPECT_FALSE(options.overwrite || options.dry_run || options.report || options.share);
+  EXPECT_EQ(options.store + options.claims_file + options.sources + options.resume + options.replay, "");
+  given_.report = "page.html";
+  given_.share = "rows.zip";
+  EXPECT_EQ(replay().options.report, "page.html");
+  EXPECT_EQ(replay().options.share, "rows.zip");
+}
+
+TEST_F(ReplayFile, KernelsAreThoseOfThen) {
+  const Job job = cases_jobs();
+  DeviceInfo device = roomy();
+  record_.device = device.name;
+  const std::string folder = std::string(CLWEAVE_SOURCE_DIR) + "/cl_kernels";
+  record_.kernel_hash = source_of(plan_of(family_, job.at, device), folder).kernel_hash;
+  EXPECT_NO_THROW(check_kernels(record_, job, device, folder));
+  record_.kernel_hash = "0123456789abcdef";
+  EXPECT_THROW(check_kernels(record_, job, device, folder), Error);
+  device.name = "another";
+  EXPECT_NO_THROW(check_kernels(record_, job, device, folder)) << "whose programs differ anyway";
 }
 
 TEST_F(ReplayFile, ADamagedCommandIsNamed) {

@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Identity weaver{.host = "loom7.mill.example", .user = "ada", .home = "/home/ada"};
+const Identity weaver{
+    .host = "loom7.mill.example", .user = "ada", .home = "/home/ada", .full_name = "Ada Lovelace"};
 
 // Shares the results of equal GPUs of two computers, with a broken kernel, and names in every place where one
 // may be.
@@ -42,7 +43,7 @@ class Share : public testing::Test {
       for (auto& record : records) {
         record.host = weaver.host;
         record.label = "loom7";
-        record.command = R"(["run","--csv","/home/ada/loom7/rows.csv"])";
+        record.command = R"(["run","--label","LOOM7","--csv","/home/ada/loom7/rows.csv"])";
         record.device = card == 1 ? "Loom 1" : "Loom 2";
       }
       std::ofstream(rows(card)) << csv_of(records);
@@ -88,6 +89,11 @@ TEST(Anonymous, NamesNoComputerAndNoUser) {
   EXPECT_EQ(said("[\"--label\",\"loom7\"]"), "[\"--label\",\"host\"]");
   EXPECT_EQ(said("/home/adam, adaptive, loom70, heirloom7"), "/home/adam, adaptive, loom70, heirloom7")
       << "other words are as they were";
+  EXPECT_EQ(said("ada's card, ADA_2, [\"--csv\",\"ada/x.csv\"], ../ada"),
+            "user's card, user_2, [\"--csv\",\"user/x.csv\"], ../user");
+  EXPECT_EQ(said("LOOM7.Mill.Example, Loom7_a"), "host, host_a");
+  EXPECT_EQ(said("/home/ada_old"), "/home/user_old");
+  EXPECT_EQ(said("card of Ada Lovelace"), "card of user");
   EXPECT_EQ(anonymous("/home/ada", {}), "/home/ada");
   EXPECT_EQ(anonymous("a/b", {.host = "", .user = "", .home = "/"}), "a/b");
 }
@@ -101,7 +107,8 @@ TEST_F(Share, PacksRowsSamplesDevicesAndBuildLogs) {
   }
   EXPECT_THAT(names, ElementsAre("invented-loom-1.csv", "invented-loom-1.samples.csv", "devices.json",
                                  "build-logs.txt"));
-  EXPECT_THAT(all, AllOf(Not(HasSubstr("loom7")), Not(HasSubstr("mill")), Not(HasSubstr("ada"))));
+  EXPECT_THAT(all, AllOf(Not(HasSubstr("loom7")), Not(HasSubstr("mill")), Not(HasSubstr("ada")),
+                         Not(HasSubstr("LOOM7"))));
   EXPECT_THAT(all, AllOf(HasSubstr("loom/kernel=c\noptions -D A=1"), HasSubstr("~/x.cl:3: error"),
                          HasSubstr("\"name\": \"Loom 1\"")));
   const auto table = parse_csv(read_zip(archive(1), "loom-1.csv").front().text, "shared");
@@ -109,7 +116,7 @@ TEST_F(Share, PacksRowsSamplesDevicesAndBuildLogs) {
   ASSERT_EQ(after.size(), before.size());
   EXPECT_EQ(after[0].host, "");
   EXPECT_EQ(after[0].label, "host");
-  EXPECT_EQ(after[0].command, R"(["run","--csv","~/host/rows.csv"])");
+  EXPECT_EQ(after[0].command, R"(["run","--label","host","--csv","~/host/rows.csv"])");
   EXPECT_EQ(after[1].time_s, before[1].time_s);
   EXPECT_EQ(after[1].case_id, before[1].case_id);
 }

@@ -2,6 +2,7 @@
 // test_every_family: what every family and every plan of it keeps.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <set>
 
 #include "device/program.hpp"
@@ -100,6 +101,17 @@ TEST(AllFamilies, SearchesBeginAtWorkThatIsTheSame) {
   EXPECT_THAT(searched, testing::IsSupersetOf({"compaction", "copy", "grayscale", "reduction", "scan"}));
 }
 
+TEST(ShippedStores, AreOfCasesThatThereAre) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(CLWEAVE_SOURCE_DIR) / "results")) {
+    const auto path = entry.path() / "tuned.json";
+    if (!std::filesystem::exists(path)) continue;
+    std::vector<std::string> left_out;
+    known_stores(path.string(), left_out);
+    EXPECT_THAT(left_out, testing::IsEmpty()) << path;
+  }
+}
+
 // A new user of a device with shipped configurations gets one more configuration per family, beside every
 // design of the same task.
 TEST(ShippedStores, KnowTheBestLaunchesOfAnH200) {
@@ -109,7 +121,8 @@ TEST(ShippedStores, KnowTheBestLaunchesOfAnH200) {
   device.name = "NVIDIA H200";
   device.driver = "580.159.04";
   device.compute_units = 132;
-  const auto stores = known_stores("no such file");
+  std::vector<std::string> left_out;
+  const auto stores = known_stores("no such file", left_out);
   for (const char* name : {"compaction", "copy", "reduction", "scan"}) {
     const Family& family = family_named(name);
     DeviceInfo other = device;

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 
@@ -54,6 +56,9 @@ std::vector<std::string> texts_at(const json& object, const char* key) {
 }
 
 Value value_from(const json& v) {
+  if (v.is_number_unsigned() &&
+      v.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+    fail(v.dump() + " is too large");
   if (v.is_number_integer()) return v.get<std::int64_t>();
   if (v.is_number()) return v.get<double>();
   if (v.is_string()) return v.get<std::string>();
@@ -219,7 +224,9 @@ Rule rule_from(const json& object) {
   out.factor = number_at(object, "times", out.factor);
   if (out.factor <= 0) fail("times is positive");
   const double runs = number_at(object, "runs", 1);
-  if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
+  constexpr double most_runs = 1000;  // as of --runs
+  if (!(runs >= 1 && runs <= most_runs) || runs != std::floor(runs))
+    fail("runs is a whole number from 1 to 1000");
   out.min_runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
   read_bound(object, out);
@@ -281,6 +288,10 @@ Claim claim_from(const json& object) {
   out.statement = text_at(object, "statement");
   out.source = text_at(object, "source");
   if (out.id.empty() || out.statement.empty() || out.source.empty()) fail("needs id, statement and source");
+  // It becomes a word of the commands that reports suggest.
+  if (out.id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") !=
+      std::string::npos)
+    fail("an id has letters, digits, - _ . alone");
   for (const auto& entry : object.value("published", json::array())) {
     check_keys(entry, {"device", "value", "note"}, "published");
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
@@ -317,7 +328,9 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
   std::vector<Claim> out;
   std::string at;
   try {
-    const json all = json::parse(text);
+    std::string why;
+    const json all = parsed_json(text, &why);
+    if (all.is_discarded()) fail(why);
     if (!all.is_array()) fail("the file must be a list of claims");
     for (const auto& entry : all) {
       at = entry.is_object() ? entry.value("id", "") : "";
@@ -334,13 +347,72 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
   return out;
 }
 
+namespace {
+
+void check_axis(const Family& family, const std::string& name, const Values& values, const std::string& api) {
+  // Native baselines have these of their own.
+  if (!api.empty() && (name == threads_axis || name == kernel_axis)) return;
+  const Axis* axis = family.axis(name);
+  std::vector<std::string> known;
+  for (const auto& other : family.axes) known.push_back(other.name);
+  if (axis == nullptr)
+    fail(fmt::format("{} has no axis {}; there are {}", family.name, name, fmt::join(known, ", ")));
+  for (const auto& value : values) {
+    if (!axis->taken(value))
+      fail(fmt::format("{}: {}={}: {} takes {}", family.name, name, text_of(value), name,
+                       axis->domain_text()));
+  }
+}
+
+// Refuses what no family of this clweave has, and more cases than anybody measures.
+void check_query(const RowQuery& query) {
+  constexpr double most_cases = 100'000;
+  const auto& families = all_families();
+  const auto family = std::ranges::find(families, query.family, &Family::name);
+  if (family == families.end()) {
+    std::vector<std::string> known;
+    for (const auto& other : families) known.push_back(other.name);
+    fail(fmt::format("there is no family {}; there are {}", query.family, fmt::join(known, ", ")));
+  }
+  double cases = 0;
+  for (const auto& axes : query.alternatives()) {
+    double product = 1;
+    for (const auto& [name, of_axis] : axes) {
+      check_axis(*family, name, of_axis.values, query.api);
+      product *= static_cast<double>(of_axis.values.size());
+    }
+    cases += product;
+  }
+  if (cases > most_cases)
+    fail(fmt::format("asks for {:.0f} cases of {}; at most {:.0f}", cases, query.family, most_cases));
+}
+
+void check_queries(const Claim& claim) {
+  if (!claim.known_incorrect.empty()) check_query(claim.known_incorrect);
+  for (const auto& criterion : claim.criteria) {
+    for (const auto& [name, side] : rule_sides) {
+      if (const RowQuery& query = criterion.rule.*side; !query.empty()) check_query(query);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Claim> load_claims(const std::string& path) {
   if (path.empty()) return parse_claims(embedded_claims, "claims.json");
   std::ifstream in(path, std::ios::binary);
   if (!in)
     throw Error(ErrorCode::io, "cannot read " + path +
                                    " (--claims-file takes a file such as results/published/claims.json)");
-  return parse_claims(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  auto claims = parse_claims(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  for (const auto& claim : claims) {
+    try {
+      check_queries(claim);
+    } catch (const Error& error) {
+      throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", path, claim.id, error.what()));
+    }
+  }
+  return claims;
 }
 
 std::vector<Claim> chosen_claims(std::vector<Claim> claims, const std::vector<std::string>& ids) {

@@ -9,6 +9,7 @@
 
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
+#include "base/shell_word.hpp"
 #include "report/table.hpp"
 
 namespace clweave::claims {
@@ -233,7 +234,7 @@ void add_untested(const DeviceClaimResults& device, Report& out) {
     out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
                          reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
     if (waits(reason))
-      out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
+      out.command(fmt::format("    clweave run --device {} --claim {}{}", shell_quoted(device.device),
                               fmt::join(reason.ids, ","), reason.extra_options));
   }
 }

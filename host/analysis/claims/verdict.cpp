@@ -9,6 +9,7 @@
 
 #include "analysis/claims/rules.hpp"
 #include "analysis/claims/selection.hpp"
+#include "base/shell_word.hpp"
 
 namespace clweave::claims {
 
@@ -286,7 +287,7 @@ std::string join_non_empty(std::vector<std::string> parts, std::string_view sepa
 }
 
 std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& extra_options = "") {
-  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id,
+  return fmt::format("clweave run --device {} --claim {}{}", shell_quoted(device.results->name), claim.id,
                      extra_options);
 }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/rows/prior.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/number.hpp"
 #include "report/table.hpp"
 #include "suite/former_names.hpp"
@@ -37,7 +38,6 @@ Spread spread_of(const std::vector<double>& effects) {
 std::vector<Reference> references_of(const ResultsSet& set, const ReferenceRules& rules) {
   std::vector<Reference> out;
   for (const auto& devices : identical_devices(set, Unit::session)) {
-    if (devices.cases.empty()) continue;
     Reference& made = out.emplace_back();
     made.device = devices.device;
     made.sessions = devices.units.size();
@@ -96,7 +96,7 @@ std::vector<Reference> references_in(const std::string& text, const std::string&
         ErrorCode::io,
         fmt::format("{}: {}: clweave health GOOD.csv.. --emit-reference FILE makes a reference", name, why)};
   };
-  const auto in = nlohmann::json::parse(text, nullptr, false);
+  const auto in = parsed_json(text);
   if (!in.is_object() || in.value("schema", nlohmann::json()) != schema)
     throw refuse("it is no reference of clweave");
   std::vector<Reference> out;
@@ -108,6 +108,7 @@ std::vector<Reference> references_in(const std::string& text, const std::string&
       for (const auto& [family, of] : device.at("families").items()) {
         ReferenceFamily& into = made.families[family_now(family)];
         into.allowed = of.at("allowed");
+        if (of.at("cases").empty()) throw refuse(family + " has no case");
         if (!(into.allowed > 0)) throw refuse(fmt::format("{}: allowed is {}", family, into.allowed));
         for (const auto& [id, one] : of.at("cases").items()) {
           ReferenceCase& at = into.cases[case_id_now(id)] = {one.at("time_s"), one.at("weight"),
@@ -115,7 +116,9 @@ std::vector<Reference> references_in(const std::string& text, const std::string&
           if (!(at.time_s > 0) || !(at.weight > 0)) throw refuse(id + ": a time or weight is not above 0");
         }
       }
+      if (made.families.empty()) throw refuse("no family of " + made.device + " is judged by it");
     }
+    if (out.empty()) throw refuse("it is of no device");
   } catch (const nlohmann::json::exception& error) {
     throw refuse(error.what());
   }

@@ -38,8 +38,8 @@ struct ReferenceRules {
 };
 
 // Makes a reference for each device name from its devices' sessions: their times, and how far they may
-// differ, moderated by what such devices were measured to differ by (analysis/rows/prior.hpp). The set must
-// hold a device.
+// differ, moderated by what such devices were measured to differ by (analysis/rows/prior.hpp). One of which
+// nothing was measured that counts has no family. The set must hold a device.
 std::vector<Reference> references_of(const ResultsSet&, const ReferenceRules& = {});
 
 // Writes and reads references as JSON, in which people may change what is allowed. Throws `io`, with the

@@ -14,6 +14,7 @@
 #include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
+#include "base/shell_word.hpp"
 #include "report/table.hpp"
 #include "suite/family.hpp"
 
@@ -40,7 +41,7 @@ RowSelection of_one_clock(RowSelection rows) {
 }
 
 std::string command_of(const DeviceRows& rows, const std::string& family) {
-  return fmt::format("clweave run --device \"{}\" --family {}", rows.results->name, family);
+  return fmt::format("clweave run --device {} --family {}", shell_quoted(rows.results->name), family);
 }
 
 // Fills in the number, its interval and its rows; without a number, the command that would measure it.
@@ -430,9 +431,9 @@ void add_rows(const std::vector<Profile>& profiles, Report& out) {
     for (const auto& profile : profiles) {
       for (const auto& trait : profile.traits) {
         const auto [value, low, high] = numbers_of(trait);
-        take({profile.name, title_of(trait.group), trait.name, number_cell(value), number_cell(low), number_cell(high),
-              trait.unit, trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning,
-              trait.command, trait.cases, trait.remark});
+        take({profile.name, title_of(trait.group), trait.name, number_cell(value), number_cell(low),
+              number_cell(high), trait.unit, trait.undecided.empty() ? trait.note : trait.undecided,
+              trait.meaning, trait.command, trait.cases, trait.remark});
       }
     }
   });

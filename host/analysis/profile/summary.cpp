@@ -11,6 +11,7 @@
 #include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
+#include "base/shell_word.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::profile {
@@ -216,12 +217,14 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
     }
   }
   if (devices.empty() || files.empty()) return out;
-  const std::string names = fmt::format("{}", fmt::join(files, " "));
+  const std::string names = shell_words(files);
   out.line();
   out.line("in " + names);
   if (failed != nullptr)
-    out.command(fmt::format("  clweave run --replay {} --case {}", files.front(), failed->id()));
-  out.command(fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + family));
+    out.command(fmt::format("  clweave run --replay {} --case {}", shell_word(files.front()),
+                            shell_word(failed->id())));
+  out.command(
+      fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + shell_word(family)));
   out.command(fmt::format("  clweave profile {}", names));
   if (failed == nullptr)
     out.command(devices.size() > 1 ? fmt::format("  clweave compare-devices {}", names)

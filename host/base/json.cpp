@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace clweave::base {
+
+namespace {
+
+// Counts brackets outside strings.
+bool is_too_deep(std::string_view text) {
+  int level = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++level > most_json_levels) return true;
+    } else if (c == ']' || c == '}') {
+      --level;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+nlohmann::json parsed_json(std::string_view text, std::string* why) {
+  using nlohmann::json;
+  try {
+    if (!is_too_deep(text)) return json::parse(text);
+    if (why != nullptr)
+      *why = fmt::format("lists and objects within each other on more than {} levels", most_json_levels);
+  } catch (const json::exception& error) {
+    if (why != nullptr) *why = error.what();
+  }
+  return json(json::value_t::discarded);
+}
+
+}  // namespace clweave::base

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_files: JSON and archives that want to exhaust the reader, and files that are replaced as a whole.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/replacement.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/zip.hpp"
+
+using namespace clweave::base;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string complaint_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path().filename().string());
+  std::ranges::sort(out);
+  return out;
+}
+
+std::string nested(int levels, char open, char close) {
+  return std::string(static_cast<std::size_t>(levels), open) +
+         std::string(static_cast<std::size_t>(levels), close);
+}
+
+}  // namespace
+
+TEST(ParsedJson, IsOfFewLevels) {
+  EXPECT_FALSE(parsed_json(nested(most_json_levels, '[', ']')).is_discarded());
+  std::string why;
+  EXPECT_TRUE(parsed_json(nested(most_json_levels + 1, '[', ']'), &why).is_discarded());
+  EXPECT_THAT(why, HasSubstr("64 levels"));
+  std::string objects = "1";
+  for (int i = 0; i < 100'000; ++i) objects = "{\"a\":" + std::move(objects);
+  EXPECT_TRUE(parsed_json(objects, &why).is_discarded());
+  EXPECT_THAT(why, HasSubstr("levels"));
+  EXPECT_EQ(parsed_json(R"({"a":"[[\"{{", "b":["\\"]})").at("b").at(0), "\\")
+      << "brackets in a text are none";
+  EXPECT_TRUE(parsed_json(nested(1000, '[', ']')).is_discarded());
+  EXPECT_TRUE(parsed_json("{", &why).is_discarded());
+  EXPECT_THAT(why, HasSubstr("parse error"));
+}
+
+TEST(Archive, IsReadUpToALimit) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.zip").string();
+  write_zip(path, {{"a.csv", std::string(3000, 'a')}, {"b.csv", std::string(3000, 'b')}, {"c.txt", "c"}});
+  EXPECT_THAT(unpack_zip(path, ".csv", folder.path().string(), 6000), ElementsAre("a.csv", "b.csv"));
+  EXPECT_EQ(read_text((folder.path() / "b.csv").string()), std::string(3000, 'b'));
+  EXPECT_THAT(complaint_of([&] { unpack_zip(path, ".csv", folder.path().string(), 5999); }),
+              HasSubstr("unpacks to more than"));
+}
+
+// Its directory says of an entry that it has 4 GB, or 3 bytes.
+TEST(Archive, IsNotBelieved) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.zip").string();
+  for (const std::uint32_t said : {0xF0000000U, 3U}) {
+    write_zip(path, {{"a.csv", std::string(3000, 'a')}});
+    std::string bytes = read_text(path);
+    const auto entry = bytes.rfind("PK\x01\x02");
+    ASSERT_NE(entry, std::string::npos);
+    for (std::size_t b = 0; b < 4; ++b) bytes[entry + 24 + b] = static_cast<char>(said >> (8 * b));
+    std::ofstream(path, std::ios::binary) << bytes;
+    EXPECT_THAT(complaint_of([&] { read_zip(path, ".csv"); }), HasSubstr("cannot read a.csv of " + path))
+        << said;
+  }
+}
+
+TEST(Archive, HasEveryNameOnce) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.zip").string();
+  write_zip(path, {{"a.csv", "1"}, {"a.csv", "2"}});
+  EXPECT_THAT(complaint_of([&] { read_zip(path, ".csv"); }), HasSubstr("two entries a.csv"));
+}
+
+TEST(ReplacedFile, HasTheOldOrTheNewText) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.json").string();
+  replace_file(path, "old");
+  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+  // Too large for what a file may have here.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little{100, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &little);
+  EXPECT_THAT(complaint_of([&] { replace_file(path, std::string(1000, 'x')); }),
+              HasSubstr("cannot write " + path));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read_text(path), "old");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("a.json")) << "nothing is left";
+  replace_file(path, "new");
+  EXPECT_EQ(read_text(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
+}
+
+// In a folder that others may write.
+TEST(ReplacedFile, FollowsNoLinkOfOthers) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.json").string(), victim = (folder.path() / "victim").string();
+  replace_file(victim, "mine");
+  for (const char* ending : {".part", ".new"}) fs::create_symlink(victim, path + ending);
+  replace_file(path, "text");
+  EXPECT_EQ(read_text(victim), "mine");
+  // The user's own link stays one.
+  const std::string link = (folder.path() / "link").string();
+  fs::create_symlink(path, link);
+  replace_file(link, "through");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_text(path), "through");
+}
+
+TEST(ReplacedFile, StaysWhatItIs) {
+  EXPECT_NO_THROW(replace_file("/dev/null", "text"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
