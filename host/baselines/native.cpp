@@ -33,6 +33,7 @@
 #include "commands/open_devices.hpp"
 #include "commands/options.hpp"
 #include "device/measure.hpp"
+#include "results/disturbance.hpp"
 #include "results/provenance.hpp"
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
@@ -234,6 +235,7 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
   SampleSet samples = measure(hooks, sampling);
   record_cost(record, plan.cost);
   record_times(record, samples, sampling);
+  record.disturbed = disturbance_of(record);
   record.call_s = record.time_s;
   if (sampling.use_event) {
     std::vector<double> calls;

@@ -52,7 +52,11 @@ void note_origin(Record& record, const Job& job) {
 }  // namespace
 
 Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* resumed)
-    : rules_(std::move(rules)), runner_(runner), common_(std::move(common)), resumed_(resumed) {
+    : rules_(std::move(rules)),
+      runner_(runner),
+      common_(std::move(common)),
+      resumed_(resumed),
+      quiet_wait_(rules_.wait_quiet_s, rules_.environment, [this] { tick(); }) {
   if (resumed_ == nullptr) return;
   common_.run_id = resumed_->origin.run_id;
   for (const auto& record : resumed_->records) done_.emplace(row_key(record), &record);
@@ -100,6 +104,10 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   return failed ? case_failed : success;
 }
 
+bool Campaign::wait_quiet() {
+  return quiet_wait_.wait([&](const std::string& line) { progress_->note(line); });
+}
+
 void Campaign::tick() {
   if (progress_ != nullptr) progress_->tick();
 }
@@ -144,6 +152,7 @@ std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& plan, int run
 
 void Campaign::run_device(DevicePlan& plan, int run) {
   CaseRunner case_runner(runner_, *plan.file, plan.device, plan.jobs, common_, rules_.environment);
+  case_runner.set_wait_quiet([&] { return wait_quiet(); });
   std::int64_t order = 0;
   bool has_all_cases = true;
   for (auto& group : groups_of(plan, run)) {
@@ -171,7 +180,10 @@ void Campaign::run_device(DevicePlan& plan, int run) {
         has_all_cases = false;
         continue;
       }
-      if (!std::exchange(runner_started, true)) runner.begin(device);
+      if (!std::exchange(runner_started, true)) {
+        wait_quiet();
+        runner.begin(device);
+      }
       progress_->start(step, job.named().id());
       run_job(plan, case_runner, group, job, row, run, order, predicted_s);
     }

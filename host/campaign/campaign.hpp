@@ -15,6 +15,7 @@
 #include "campaign/case_runner.hpp"
 #include "campaign/environment.hpp"
 #include "campaign/parallel_devices.hpp"
+#include "campaign/quiet_wait.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
 #include "suite/selection.hpp"
@@ -59,6 +60,7 @@ struct CampaignRules {
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
+  double wait_quiet_s = 0;         // at most, in all, for moments in which the machine is quiet
   bool quiet = false;              // no progress line, as rows go to the terminal
   Environment environment = {};
 };
@@ -97,6 +99,8 @@ class Campaign {
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions sampling_of(double predicted_s) const;
+  // Waits for a quiet machine, if that was asked for; returns false if it is not, or no longer.
+  bool wait_quiet();
   double budget_left_s() const { return *rules_.budget_s - (rules_.environment.now() - began_s_); }
   // At least one case is measured, so that a run that is resumed again and again comes to its end.
   bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }
@@ -109,6 +113,7 @@ class Campaign {
   std::vector<Record> records_, parallel_records_;
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
+  QuietWait quiet_wait_;
   std::set<std::string> unfinished_;
   // The cases that a family asked for on a device, in the first repetition in which it asked for any.
   struct Refined {

@@ -11,6 +11,9 @@ namespace clweave::campaign {
 namespace {
 
 constexpr int most_repetitions = 3;  // of an implausible row
+// A machine that is busy all the time would double the time of a run: after so many rows in a row that were
+// disturbed twice, each is measured once, until one is not disturbed.
+constexpr int most_disturbed_again = 3;
 // Limits how often each peak is measured again, because a family whose every row exceeds its peaks must
 // not turn minutes into hours. Further rows are checked against the peaks as known.
 constexpr std::size_t most_runs_of_each = 20;
@@ -40,7 +43,7 @@ CaseRunner::CaseRunner(Runner& runner, ResultsFile& file, const DeviceInfo& devi
 
 std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampling,
                                    const std::function<bool()>& in_time) {
-  auto row = runner_.run(job, sampling);
+  auto row = run_in_quiet(job, sampling, in_time);
   if (!row) return {};
   Implausible problem = plausibility_.check(*row, job);
   const auto recheck = [&] {
@@ -49,7 +52,7 @@ std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampli
     problem = plausibility_.check(*row, job);
   };
   recheck();
-  for (int again = 0; problem && again < most_repetitions && in_time(); ++again) {
+  for (int again = 0; problem && again < (problem.undecided ? 1 : most_repetitions) && in_time(); ++again) {
     if (environment_.interrupts() != 0) return {};
     auto second = runner_.run(job, sampling);
     if (!second) return {};
@@ -61,6 +64,23 @@ std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampli
   if (problem && environment_.interrupts() != 0) return {};
   plausibility_.complete(*row, job, problem);
   return row;
+}
+
+std::optional<Row> CaseRunner::run_in_quiet(const Job& job, const SamplingOptions& sampling,
+                                            const std::function<bool()>& in_time) {
+  auto row = runner_.run(job, sampling);
+  if (!row || !row->record.ok() || row->record.disturbed.empty()) {
+    disturbed_again_ = 0;
+    return row;
+  }
+  const bool waited = wait_quiet_ && wait_quiet_();
+  if ((!waited && disturbed_again_ >= most_disturbed_again) || environment_.interrupts() != 0 || !in_time())
+    return row;
+  auto second = runner_.run(job, sampling);
+  if (!second) return {};
+  const bool disturbed = second->record.ok() && !second->record.disturbed.empty();
+  disturbed_again_ = disturbed ? disturbed_again_ + 1 : 0;
+  return disturbed ? row : second;
 }
 
 void CaseRunner::measure_contradicted(const Implausible& problem, const Row& row, const Job& job,

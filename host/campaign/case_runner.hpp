@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// case_runner: turns a job into a row: runs it, checks the row's plausibility, measures an implausible one
-// again together with the rows that it contradicts, and writes it.
+// case_runner: turns a job into a row: runs it, once more if the machine was not quiet, checks the row's
+// plausibility, measures an implausible one again together with the rows that it contradicts, and writes it.
 #pragma once
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "campaign/environment.hpp"
@@ -29,6 +30,10 @@ class CaseRunner {
   std::optional<Row> run(
       const Job&, const SamplingOptions&, const std::function<bool()>& in_time = [] { return true; });
 
+  // Sets what waits for a quiet machine before a disturbed row is measured again: it returns false if it may
+  // not wait any longer.
+  void set_wait_quiet(std::function<bool()> wait) { wait_quiet_ = std::move(wait); }
+
   // Takes a row that was measured before, as in an interrupted run, as if it had been measured now.
   void add_measured_row(const Job&, const Record&);
 
@@ -42,6 +47,8 @@ class CaseRunner {
   const PlausibilityCheck& plausibility() const { return plausibility_; }
 
  private:
+  // Runs the job, and once more if the machine was not quiet.
+  std::optional<Row> run_in_quiet(const Job&, const SamplingOptions&, const std::function<bool()>& in_time);
   void measure_contradicted(const Implausible&, const Row&, const Job&, const SamplingOptions&,
                             const std::function<bool()>& in_time);
 
@@ -56,6 +63,8 @@ class CaseRunner {
   };
   std::vector<PeakJob> peaks_;
   std::size_t peak_runs_left_;  // to measure a peak again
+  std::function<bool()> wait_quiet_;
+  int disturbed_again_ = 0;  // rows in a row that were disturbed the second time, too
 };
 
 }  // namespace clweave::campaign

@@ -27,6 +27,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t process() const { return pid_; }
+
   // Sends a line; returns false if the child no longer reads.
   bool send(const std::string& line) const;
 

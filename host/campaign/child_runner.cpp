@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/json.hpp"
+#include "base/processor_use.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
@@ -37,6 +38,16 @@ struct NoAnswer {
   std::string why;
   bool unkillable = false;
 };
+
+// Tells for how long a child was silent, and how much of that it waited for a processor.
+std::string silence_text(const Watchdog& watchdog) {
+  constexpr double noticeable = 1.1;
+  std::string text =
+      fmt::format("no sign of life for {:.3g} s during {}", watchdog.quiet_s(), watchdog.phase());
+  if (watchdog.wall_s() > noticeable * watchdog.quiet_s())
+    text += fmt::format(" ({:.3g} s with its waits for a processor)", watchdog.wall_s());
+  return text;
+}
 
 class ChildRunner : public Baseline {
  public:
@@ -202,6 +213,8 @@ class ChildRunner : public Baseline {
   std::optional<json> answer_of(Child& child, NoAnswer& failure) const {
     constexpr double slice_s = 0.1;
     Watchdog watchdog(options_.timeout_s);
+    ProgressShare share(child.process());
+    share.next();
     std::string line;
     double last_s = host_now();
     while (true) {
@@ -215,7 +228,7 @@ class ChildRunner : public Baseline {
         return {};
       }
       const double now_s = host_now();
-      watchdog.pass(now_s - std::exchange(last_s, now_s));
+      watchdog.pass(now_s - std::exchange(last_s, now_s), share.next());
       if (heard == Child::ChildMessage::line) {
         json answer = parsed_json(line);
         if (answer.is_object()) {
@@ -229,8 +242,7 @@ class ChildRunner : public Baseline {
         }
       }
       if (watchdog.expired()) {
-        failure = {ErrorCode::timeout, fmt::format("no sign of life for {:.3g} s during {}",
-                                                   watchdog.quiet_s(), watchdog.phase())};
+        failure = {ErrorCode::timeout, silence_text(watchdog)};
         if (!child.stop()) failure.unkillable = true;
         return {};
       }

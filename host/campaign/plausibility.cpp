@@ -103,16 +103,18 @@ void PlausibilityCheck::learn(const Row& row, const Job& job) {
     Best& best = peaks_[record.peak];
     best.rate = std::max(best.rate, rate);
     best.at_most = std::max(best.at_most, rate * over(record.time_s, record.time_low_s));
+    best.quiet = best.quiet || record.disturbed.empty();
   }
   if (!record.time_low_s || !record.time_high_s) return;
   auto& others = siblings_[sibling_key(job.at)];
   const auto known =
       std::ranges::find_if(others, [&](const Seen& seen) { return seen.at.axes == job.at.axes; });
   if (known == others.end()) {
-    others.push_back({job.at, *record.time_low_s, *record.time_high_s});
+    others.push_back({job.at, *record.time_low_s, *record.time_high_s, !record.disturbed.empty()});
   } else if (*record.time_high_s < known->high_s) {
     known->low_s = *record.time_low_s;
     known->high_s = *record.time_high_s;
+    known->disturbed = !record.disturbed.empty();
   }
 }
 
@@ -141,10 +143,13 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
   const Best first = best(memory ? Peak::copy : record.peak), second = memory ? best(Peak::read) : first;
   const double bound = std::max(first.at_most, second.at_most);
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
+  const auto too_low = [](const Best& one) { return one.rate > 0 && !one.quiet; };
   if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
     return {Implausible::Against::peak,
             fmt::format("{:.4g} {} where family {} reaches {:.4g}", rate_of(record).value_or(0),
-                        unit_of(record.peak), peak_family, std::max(first.rate, second.rate))};
+                        unit_of(record.peak), peak_family, std::max(first.rate, second.rate)),
+            {},
+            too_low(first) || too_low(second)};
   // Both medians need an interval, and the intervals must not overlap.
   if (!record.time_low_s || !record.time_high_s) return {};
   const double low_s = *record.time_low_s, high_s = *record.time_high_s;
@@ -155,12 +160,12 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
         return {Implausible::Against::sibling,
                 fmt::format("{:.3g} times the work of {} took {:.3g} of its time", up, other.at.id(),
                             high_s / other.low_s),
-                other.at};
+                other.at, other.disturbed};
       if (down >= 2 && low_s > least_s && other.high_s < far_less * low_s)
         return {Implausible::Against::sibling,
                 fmt::format("{:.3g} times the work, {}, took {:.3g} of its time", down, other.at.id(),
                             other.high_s / low_s),
-                other.at};
+                other.at, !record.disturbed.empty()};
     }
   }
   return {};
@@ -172,12 +177,15 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
   const bool believed = stamp_problem(row).empty();
   if (job.is_peak) learn(row, job);
   if (believed && !job.is_peak) {
-    if (const auto it = peaks_.find(record.peak); it != peaks_.end() && it->second.rate > 0) {
+    if (const auto it = peaks_.find(record.peak); it != peaks_.end() && it->second.quiet) {
       if (const Number rate = rate_of(record)) record.fraction_of_peak = *rate / it->second.rate;
     }
     if (of_memory(record.peak) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
   }
-  if (problem) {
+  if (problem.undecided) {
+    record.reason += "not judged, as the machine was not quiet: " + problem.why;
+    if (record.disturbed.empty()) record.disturbed = "what it is held against was disturbed";
+  } else if (problem) {
     record.status = Status::implausible;
     record.reason += problem.why;
     if (believed) return;

@@ -24,6 +24,9 @@ struct Implausible {
   Against against = Against::nothing;
   std::string why;
   std::optional<Case> sibling = {};
+  // The machine was not quiet while the measurement ran that looks too slow beside it: a busy machine
+  // explains the contradiction as well.
+  bool undecided = false;
 
   explicit operator bool() const { return against != Against::nothing; }
 };
@@ -40,8 +43,8 @@ class PlausibilityCheck {
   // Returns what the row contradicts. Overlapping confidence intervals are not a contradiction.
   Implausible check(const Row&, const Job&) const;
 
-  // Fills `cached` and `fraction_of_peak`, makes the row `implausible` if it contradicts something, and
-  // remembers it.
+  // Fills `cached` and `fraction_of_peak`, makes the row `implausible` if it contradicts something, or
+  // disturbed if that is undecided, and remembers it.
   void complete(Row&, const Job&, const Implausible&);
 
   // Returns the family's rows so far that were ok.
@@ -61,10 +64,12 @@ class PlausibilityCheck {
   struct Seen {
     Case at;
     double low_s = 0, high_s = 0;  // of the median
+    bool disturbed = false;
   };
   struct Best {
     double rate = 0;     // by the median
     double at_most = 0;  // by the lower end of the median's interval
+    bool quiet = false;  // one of its rows was measured on a quiet machine
   };
   DeviceInfo device_;
   std::map<Peak, Best> peaks_;

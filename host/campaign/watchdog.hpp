@@ -19,12 +19,16 @@ class Watchdog {
   // Records that a phase begins.
   void hear(std::string phase) {
     phase_ = std::move(phase);
-    quiet_s_ = 0;
+    quiet_s_ = wall_s_ = 0;
   }
 
-  // Records the time since the last call. At most a second of it counts, because this process itself may have
-  // been stopped, as by Ctrl-Z.
-  void pass(double seconds) { quiet_s_ += std::min(seconds, 1.0); }
+  // Records the time since the last call, of which the child could make use of a `share`, as on a busy host
+  // it waits for a processor: see ProgressShare. At most a second of it counts, because this process itself
+  // may have been stopped, as by Ctrl-Z.
+  void pass(double seconds, double share = 1) {
+    quiet_s_ += std::min(seconds, 1.0) * share;
+    wall_s_ += std::min(seconds, 1.0);
+  }
 
   // Returns whether the child hangs. Compilation and process start report no progress, so both get longer
   // timeouts than a running kernel.
@@ -34,14 +38,16 @@ class Watchdog {
     return quiet_s_ >= std::max(least_s, timeout_s_ * (compiles ? 4 : 1));
   }
 
+  // Describe the time since the last phase began: without the child's waits for a processor, and all of it.
   double quiet_s() const { return quiet_s_; }
+  double wall_s() const { return wall_s_; }
   const std::string& phase() const { return phase_; }
 
  private:
   static constexpr const char* start = "start";
   static constexpr double least_start_s = 10;
 
-  double timeout_s_, quiet_s_ = 0;
+  double timeout_s_, quiet_s_ = 0, wall_s_ = 0;
   std::string phase_ = start;
 };
 

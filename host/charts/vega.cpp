@@ -534,7 +534,7 @@ Json panel_of(const DrawnGraph& graph, const GraphPanel& panel) {
   std::string note = panel.note;
   if (std::ranges::any_of(panel.points, &GraphPoint::doubtful))
     note +=
-        std::string(note.empty() ? "" : "; ") + "* while the device ran slow, or its median is not settled";
+        std::string(note.empty() ? "" : "; ") + "* while the machine was not quiet, or its median is not settled";
   Json marks = Json::array(), fits = Json::array(), references = Json::array();
   for (const auto& mark : panel.marks)
     marks.push_back(graph.is_numeric() ? Json::array({mark.x, mark.text})

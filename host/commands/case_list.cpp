@@ -135,8 +135,9 @@ Report families_report(const std::vector<Family>& families, bool all_values) {
     }
     const auto searches = counts[f].at("tune");
     out.line(fmt::format("{}  {}", paint(family.name, Style::bold), family.question));
-    out.line(fmt::format("  cases: {}{}", fmt::join(cases, ", "),
-                         searches > 0 ? fmt::format("; starting points of `clweave tune`: {}", searches) : ""));
+    out.line(
+        fmt::format("  cases: {}{}", fmt::join(cases, ", "),
+                    searches > 0 ? fmt::format("; starting points of `clweave tune`: {}", searches) : ""));
     Table table({{"axis"},
                  {"values (the first is the default)", Align::left, Overflow::wrap},
                  {"meaning", Align::left, Overflow::wrap}});

@@ -19,6 +19,7 @@
 #include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/processor_use.hpp"
 #include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "base/zip.hpp"
@@ -303,6 +304,28 @@ PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, co
 
 // ---- Report
 
+// Tells before anything is measured that the machine is not quiet.
+void log_if_busy(const ProcessorUse& at_start, const MeasureOptions& options) {
+  const std::string busy = busy_text(at_start, processor_use());
+  if (busy.empty()) return;
+  log_line("clweave: this machine is not quiet: {}. Disturbed rows say so in column disturbed{}\n", busy,
+           options.wait_quiet_s > 0 ? "" : "; --wait-quiet 5m waits for quiet moments");
+}
+
+// Tells it at the end of what was measured.
+void log_disturbed(const Campaign& campaign) {
+  const auto& records = campaign.records();
+  const auto is_disturbed = [](const Record& one) { return !one.disturbed.empty(); };
+  const auto disturbed = std::ranges::count_if(records, is_disturbed);
+  if (disturbed == 0) return;
+  const auto first = std::ranges::find_if(records, is_disturbed);
+  log_line(
+      "clweave: the machine was not quiet: {} of {} rows were disturbed, the first, {}, as {}. Findings that "
+      "follow from them are undecided; --wait-quiet 5m measures in quiet moments\n",
+      disturbed, std::ranges::count_if(records, [](const Record& one) { return one.finding.empty(); }),
+      first->case_id, first->disturbed);
+}
+
 // Logs which cases the budget left out, and how to complete files that lack some.
 void log_unfinished(const RunPlan& plan, const Campaign& campaign, Exit code) {
   if (campaign.skipped() > 0)
@@ -365,12 +388,14 @@ void print_interference(const PreparedRun& run, const Campaign& campaign) {
 void report_run(const RunPlan& plan, const PreparedRun& run, const Campaign& campaign, Exit code) {
   log_unfinished(plan, campaign, code);
   print_summary(run.outputs, campaign);
+  log_disturbed(campaign);
   write_page_and_archive(plan, run, code);
   if (!run.groups.empty() && code != interrupted) print_interference(run, campaign);
 }
 
 int run(const MeasureOptions& options, const std::vector<std::string>& arguments) {
   catch_interrupts();
+  const ProcessorUse at_start = processor_use();
   const auto plan = plan_run(options, arguments);
   if (!plan) return success;
 
@@ -391,11 +416,13 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   }
   PreparedRun prepared = prepare_run(*plan, std::move(devices), tick);
   if (interrupts() != 0) return interrupted;
+  log_if_busy(at_start, plan->options);
 
   Campaign campaign({.sampling = sampling_of(plan->options),
                      .seed = plan->options.selection.seed,
                      .runs = plan->options.runs(),
                      .budget_s = plan->options.budget_s,
+                     .wait_quiet_s = plan->options.wait_quiet_s,
                      .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
                     *runner, prepared.common, plan->unfinished());
   running = &campaign;

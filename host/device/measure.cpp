@@ -55,6 +55,7 @@ bool ThrottleDetector::slow(double canary_s) {
 }
 
 SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
+  const ProcessorUse before = processor_use();
   const int batch = warm_up(hooks, sampling);
   const auto slow = [&] {
     if (!hooks.canary) return false;
@@ -90,6 +91,7 @@ SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
     }
     for (std::size_t i = block; i < out.samples.size(); ++i) out.samples[i].throttled = throttled;
   }
+  out.load = load_between(before, processor_use());
   return out;
 }
 
@@ -154,6 +156,11 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.sd_s = spread.sd;
   record.lag1 = spread.lag1;
   record.outliers = static_cast<std::int64_t>(spread.outliers);
+  record.steal = measured.load.steal;
+  record.other_cpus = measured.load.other_cpus;
+  record.cpu_wait = measured.load.cpu_wait;
+  record.quota = measured.load.quota;
+  record.swapped_pages = std::llround(measured.load.swapped_pages);
   if (!sampling.parallel)
     record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
   const auto rate = [&](Count count) -> Number {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/processor_use.hpp"
 #include "base/stats.hpp"
 #include "results/row.hpp"
 #include "suite/plan.hpp"
@@ -34,6 +35,7 @@ inline constexpr const char* ready = "ready";
 struct SampleSet {
   std::vector<Sample> samples;
   Stop stop = Stop::go_on;
+  HostLoad load = {};  // from the warm-up to the last sample
 };
 
 // Detects a lower clock or a busy machine by a canary: a fixed piece of work that takes longer then.

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <deque>
 #include <exception>
-#include <fstream>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -17,6 +16,7 @@
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
 #include "power/sensor_log.hpp"
+#include "results/disturbance.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::device {
@@ -241,24 +241,6 @@ std::string steps_text(const std::vector<std::vector<double>>& executions) {
   return fmt::format("{}", fmt::join(medians, ";"));
 }
 
-// Ticks of all processors since the start, and those that a hypervisor took: the first line of /proc/stat.
-// Zeros if there is none.
-struct HostTicks {
-  double all = 0, stolen = 0;
-};
-HostTicks host_ticks() {
-  HostTicks ticks;
-  std::ifstream in("/proc/stat");
-  std::string label;
-  in >> label;
-  double value = 0;
-  for (int column = 0; column < 8 && in >> value; ++column) {
-    ticks.all += value;
-    if (column == 7) ticks.stolen = value;
-  }
-  return ticks;
-}
-
 // Turns the `usage` error of a family that refuses a combination of values into `unsupported`: each value is
 // valid, so the user made no mistake, and the row gives the reason.
 Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
@@ -406,13 +388,11 @@ class CaseRun {
         .canary = sampling_.parallel ? std::function<double()>() : [&] { return device_.canary(); },
         .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
         .throttling = device_.throttling()};
-    const HostTicks before = host_ticks();
     SampleSet measured = measure(hooks, sampling_);
-    const HostTicks after = host_ticks();
     record_conditions(record_, meter, conditions.end());
     device_.throttling() = hooks.throttling;
-    if (after.all > before.all) record_.steal = (after.stolen - before.stolen) / (after.all - before.all);
     record_times(record_, measured, sampling_);
+    record_.disturbed = disturbance_of(record_);
     record_call_and_step_times(execution, plan.steps.size());
     row_.samples = std::move(measured.samples);
   }

@@ -126,7 +126,7 @@ Json devices_row(const DeviceInput& device) {
       {device.label, results.name, results.platform, results.driver, results.cpu, results.version,
        fmt::format("{} by the device's clock, {} by the host's", event, host),
        widths.empty() ? "" : "±" + percent_text(widths[widths.size() / 2]),
-       fmt::format("{} of {} while the device ran slow, {} not settled", slowed, widths.size(), unsettled)});
+       fmt::format("{} of {} disturbed, {} not settled", slowed, widths.size(), unsettled)});
 }
 
 }  // namespace

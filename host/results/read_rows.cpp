@@ -83,7 +83,8 @@ RunTime run_of(const Record& r) {
   run.timer = r.timer;
   run.cold = r.cache == "cold";
   run.cached = r.cached == "yes";
-  run.slowed = r.throttled.value_or(0) > 0.5;
+  run.disturbed = !r.disturbed.empty();
+  run.slowed = run.disturbed || r.throttled.value_or(0) > 0.5;
   run.unsettled = r.converged == "no";
   run.time_s = r.time_s.value_or(0);
   run.log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0));
@@ -325,6 +326,7 @@ class RowImporter {
     if (r.family == peak_family && r.peak != Peak::none && at.counts(run)) {
       double& best = device.peaks[r.peak];
       best = std::max(best, rate_of(r).value_or(0));
+      if (!run.disturbed) device.quiet_peaks.insert(r.peak);
     }
     return Place{static_cast<std::size_t>(&device - set_.devices.data()),
                  static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1,

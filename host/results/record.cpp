@@ -105,6 +105,20 @@ const std::vector<Column>& columns() {
        from_samples},
       {"steal", "", "Fraction of CPU time that the hypervisor gave to other guests meanwhile",
        &Record::steal},
+      {"other_cpus", "", "Processors that other processes used meanwhile, on average", &Record::other_cpus,
+       later},
+      {"cpu_wait", "",
+       "Fraction of their time in which the threads of the measuring process were ready, but had no "
+       "processor",
+       &Record::cpu_wait, later},
+      {"quota", "", "Fraction of the time in which the cgroup's limit of processor time stopped the process",
+       &Record::quota, later},
+      {"swapped_pages", "", "Pages that the host read from or wrote to its swap space meanwhile",
+       &Record::swapped_pages, later},
+      {"disturbed", "",
+       "What disturbed the measurement, by the columns around; empty on a quiet machine. Findings of such "
+       "rows are undecided",
+       &Record::disturbed, later},
       {"clock_mhz", "MHz", "Clock as reported by the driver; not measured", &Record::clock_mhz},
       {"meter", "",
        "Interface of the device's sensors: nvml, hwmon, or powercap with the parts of the CPU that it "

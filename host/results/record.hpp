@@ -75,6 +75,11 @@ struct Record : Measurement {
   Count outliers;
   Number throttled;
   Number steal;
+  Number other_cpus;
+  Number cpu_wait;
+  Number quota;
+  Count swapped_pages;
+  std::string disturbed;
   Number clock_mhz;
   std::string meter;
   Number core_mhz;

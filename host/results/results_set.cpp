@@ -45,7 +45,7 @@ RunTime middle_of(std::vector<const RunTime*> runs) {
   for (auto Measurement::*rate : {&RunTime::gb_per_s, &RunTime::gflop_per_s, &RunTime::gitems_per_s}) {
     if (out.*rate) *(out.*rate) *= slower.time_s / out.time_s;
   }
-  for (auto RunTime::*mark : {&RunTime::cached, &RunTime::slowed, &RunTime::unsettled})
+  for (auto RunTime::*mark : {&RunTime::cached, &RunTime::disturbed, &RunTime::slowed, &RunTime::unsettled})
     out.*mark = faster.*mark || slower.*mark;
   return out;
 }
@@ -221,6 +221,7 @@ void ResultsSet::merge(ResultsSet other) {
     same->take_meter(device.meter, device.meter_reason, device.idle_w);
     same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
     for (const auto& [name, rate] : device.peaks) same->peaks[name] = std::max(same->peaks[name], rate);
+    same->quiet_peaks.insert(device.quiet_peaks.begin(), device.quiet_peaks.end());
     for (auto& more : device.cases) {
       CaseTimes& at = same->case_of(*more.name, more.tuned);
       if (at.rows == 0) {

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,7 +47,8 @@ struct RunTime : Measurement {
   Timer timer = Timer::none;
   bool cold = false;
   bool cached = false;                        // the buffers fit a cache
-  bool slowed = false;                        // most of its samples were taken while the canary ran slow
+  bool disturbed = false;                     // the machine was not quiet meanwhile
+  bool slowed = false;                        // the same, or most samples ran beside a slow canary
   bool unsettled = false;                     // its interval stayed wider than asked for
   double time_s = 0;                          // its median
   double log_variance = 0;                    // of the median's logarithm, by its interval; 0: not known
@@ -132,6 +134,7 @@ struct DeviceResults : DeviceKey {
   std::string meter, meter_reason;  // of its energy: the meter, and its certificate
   Number idle_w = {};
   std::map<Peak, double> peaks;       // best rate by name
+  std::set<Peak> quiet_peaks;         // of which a row was measured on a quiet machine
   std::vector<CaseTimes> cases;       // in the order met
   std::vector<FailedCase> untimed;    // by row
   std::vector<FindingRows> findings;  // in the order met

@@ -39,7 +39,7 @@ Outcome outcome_of(const Case& at, const Record& record) {
   Outcome out(at, *record.time_s, record.time_low_s, record.time_high_s);
   static_cast<Measurement&>(out) = static_cast<const Measurement&>(record);
   out.converged = record.converged != "no";
-  out.disturbed = record.throttled.value_or(0) > 0.5;
+  out.disturbed = !record.disturbed.empty();
   out.idle_w = record.idle_w;
   return out;
 }

@@ -20,7 +20,7 @@ struct Outcome : Measurement {
   double time_s = 0;               // median of one execution, by the device's clock if certified
   Number low_s = {}, high_s = {};  // 95 % interval of the median
   bool converged = true;           // the interval is as narrow as requested
-  bool disturbed = false;          // more than half of the samples were taken while the device ran slow
+  bool disturbed = false;          // the machine was not quiet meanwhile: its time may be too long
   Number idle_w = {};              // idle power, included in energy_j
 };
 
@@ -36,6 +36,11 @@ struct Finding {
   std::vector<const Outcome*> from = {};
   std::string published = {};  // key of the published figures to print beside it; empty: none
 };
+
+// Says why a number of disturbed rows is undecided, and what to do.
+inline constexpr const char* machine_was_busy =
+    "the machine was not quiet, as column disturbed of its rows says; clweave run --wait-quiet 5m measures in "
+    "quiet moments";
 
 // Makes a finding of the ratio of two medians, with an interval from theirs.
 Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);

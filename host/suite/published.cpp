@@ -90,10 +90,37 @@ std::optional<double> published_value(const std::string& key) {
   return figures.empty() ? std::nullopt : figures.front().number;
 }
 
+namespace {
+
+// Takes back what follows from rows of a machine that was not quiet: their times may be any multiple of the
+// true ones.
+void leave_undecided_if_disturbed(std::vector<Finding>& findings, const std::vector<Outcome>& outcomes) {
+  const auto disturbed_of_all =
+      static_cast<std::size_t>(std::ranges::count_if(outcomes, &Outcome::disturbed));
+  if (disturbed_of_all == 0) return;
+  for (auto& found : findings) {
+    if (!found.value) continue;
+    const std::size_t rows = found.from.empty() ? outcomes.size() : found.from.size();
+    const auto disturbed = found.from.empty()
+                               ? disturbed_of_all
+                               : static_cast<std::size_t>(std::ranges::count_if(
+                                     found.from, [](const Outcome* one) { return one->disturbed; }));
+    if (disturbed == 0) continue;
+    found.value = found.low = found.high = {};
+    found.note.clear();
+    found.published.clear();
+    found.text =
+        fmt::format("{} of the {} rows that decide it were disturbed: {}", disturbed, rows, machine_was_busy);
+  }
+}
+
+}  // namespace
+
 std::vector<Finding> findings_of(const Family& family, const std::vector<Outcome>& outcomes,
                                  const DeviceInfo& device) {
   if (!family.findings) return {};
   auto out = family.findings(outcomes, device);
+  leave_undecided_if_disturbed(out, outcomes);
   for (auto& found : out) {
     if (!found.published.empty()) found.text += published_text(found.published);
   }

@@ -272,7 +272,7 @@ TEST(FamilyTable, MarksWhatIsDoubtfulOrCachedAndCountsIt) {
       plain({slow, unsure, cached, fine}),
       AllOf(HasSubstr("plain    50*  25%  60*  30%\n"), HasSubstr("clever  300 150%c   70  35%\n"),
             HasSubstr(
-                "*  2 of 4 cells: the device ran slow during 1; the median of 1 is not known as well as was "
+                "*  2 of 4 cells: the machine was not quiet during 1; the median of 1 is not known as well as was "
                 "asked\nc  1 of 4 cells: ")));
 }
 

@@ -46,7 +46,7 @@ TEST(Summary, IsOneScreen) {
       "branch_divergence  simd_width 32 items                           1\n"
       "7 rows: 6 ok, 1 timeout\n"
       "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
-      "  1 measured while the device ran slow *: grid clever row local=256\n"
+      "  1 measured while the machine was not quiet *: grid clever row local=256\n"
       "  1 whose buffers fit a cache c: grid clever column local=256\n"
       "\n"
       "in a.csv\n"

@@ -111,6 +111,55 @@ TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
   EXPECT_EQ(runner_.ran.size(), 3U) << "the other case was run again";
 }
 
+// Rows of a machine on which others work, in those of its runs that are named.
+class BusyTest : public CampaignTest {
+ protected:
+  void disturb(const Job& job, std::set<int> runs) {
+    runner_.answer(job, [job, runs = std::move(runs)](int nth) {
+      Row row = ok_row(device(), job, runs.contains(nth) ? 4e-3 : 2e-3);
+      if (runs.contains(nth)) row.record.disturbed = "other processes used 1.9 processors";
+      return row;
+    });
+  }
+};
+
+TEST_F(BusyTest, ADisturbedCaseIsMeasuredAgain) {
+  disturb(toy("a"), {1});
+  EXPECT_EQ(run({toy("a")}), success);
+  EXPECT_EQ(row(toy("a")).time_s, 2e-3);
+  EXPECT_EQ(row(toy("a")).disturbed, "");
+  EXPECT_THAT(runner_.ran, SizeIs(2));
+}
+
+TEST_F(BusyTest, WhatIsDisturbedTwiceSaysSo) {
+  disturb(toy("a"), {1, 2});
+  EXPECT_EQ(run({toy("a")}), success);
+  EXPECT_EQ(row(toy("a")).disturbed, "other processes used 1.9 processors");
+  EXPECT_THAT(runner_.ran, SizeIs(2));
+}
+
+TEST_F(BusyTest, AFailureOfTheSecondMeasurementIsKept) {
+  runner_.answer(toy("a"), [](int nth) {
+    if (nth > 1)
+      return Row{
+          failed_record(device(), *toy("a").family, toy("a").at, ErrorCode::wrong_result, "no"), {}, 0};
+    Row row = ok_row(device(), toy("a"), 4e-3);
+    row.record.disturbed = "other processes used 1.9 processors";
+    return row;
+  });
+  EXPECT_EQ(run({toy("a")}), case_failed);
+}
+
+TEST_F(BusyTest, AMachineThatIsBusyAllTheTimeDoesNotDoubleTheRun) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < 8; ++i) {
+    jobs.push_back(toy("a", 1024 + i));
+    disturb(jobs.back(), {1, 2});
+  }
+  EXPECT_EQ(run(jobs), success);
+  EXPECT_THAT(runner_.ran, SizeIs(8 + 3)) << "three of them twice, to no avail";
+}
+
 // A family that asks for what lies between two sizes until they are 128 apart, and times as long as they are
 // large.
 class RefinedTest : public CampaignTest {

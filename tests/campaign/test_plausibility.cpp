@@ -74,6 +74,51 @@ TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
   EXPECT_EQ(of(row), Against::nothing);
 }
 
+// Beside other processes a peak may reach half of what it does on a quiet machine.
+TEST_F(JudgeTest, ABusyMachinesCeilingAccusesNobody) {
+  plausibility = PlausibilityCheck(device());
+  Row low = ok_row(device(), peak(), 2e-3);
+  low.record.disturbed = "other processes used 1.9 processors";
+  plausibility.learn(low, peak());
+  Row row = ok_row(device(), toy("a"), 1e-3);
+  const Implausible problem = plausibility.check(row, toy("a"));
+  EXPECT_EQ(problem.against, Against::peak) << "both are worth another measurement";
+  EXPECT_TRUE(problem.undecided);
+  plausibility.complete(row, toy("a"), problem);
+  EXPECT_EQ(row.record.status, Status::ok);
+  EXPECT_THAT(row.record.reason, HasSubstr("not judged, as the machine was not quiet"));
+  EXPECT_NE(row.record.disturbed, "") << "it is not to be trusted either";
+  EXPECT_FALSE(row.record.fraction_of_peak) << "of half a peak";
+
+  plausibility.learn(ok_row(device(), peak(), 2e-3), peak());
+  EXPECT_FALSE(plausibility.check(ok_row(device(), toy("a"), 1e-3), toy("a")).undecided)
+      << "a quiet machine reached no more";
+}
+
+// A disturbed row can only look too slow.
+TEST_F(JudgeTest, ADisturbedRowThatIsTooFastIsAccused) {
+  Row row = ok_row(device(), toy("a"), 0.5e-3);
+  row.record.disturbed = "other processes used 1.9 processors";
+  EXPECT_FALSE(plausibility.check(row, toy("a")).undecided);
+}
+
+TEST_F(JudgeTest, ASmallerCaseThatABusyMachineSlowedAccusesNobody) {
+  Row small = ok_row(device(), toy("a", 1024), 10e-3), big = ok_row(device(), toy("a", 2048), 2e-3);
+  small.record.disturbed = "other processes used 1.9 processors";
+  plausibility.learn(small, toy("a", 1024));
+  Implausible problem = plausibility.check(big, toy("a", 2048));
+  EXPECT_EQ(problem.against, Against::sibling);
+  EXPECT_TRUE(problem.undecided);
+
+  plausibility = PlausibilityCheck(device());
+  big.record.disturbed = "other processes used 1.9 processors";
+  plausibility.learn(big, toy("a", 2048));
+  small.record.disturbed.clear();
+  problem = plausibility.check(small, toy("a", 1024));
+  EXPECT_EQ(problem.against, Against::sibling);
+  EXPECT_FALSE(problem.undecided) << "the slow one was measured on a quiet machine";
+}
+
 TEST_F(JudgeTest, ACeilingOnlyEverRises) {
   const Row fast = ok_row(device(), toy("a"), 0.5e-3);
   plausibility.learn(ok_row(device(), peak(), 2e-3), peak());

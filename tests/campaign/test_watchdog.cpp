@@ -52,6 +52,16 @@ TEST(Watchdog, AProcessMayTakeSecondsToStart) {
   EXPECT_TRUE(patient.expired());
 }
 
+TEST(Watchdog, WaitingForAProcessorIsNoSilence) {
+  Watchdog watchdog(2);
+  watchdog.hear("sample");
+  for (int i = 0; i < 9; ++i) watchdog.pass(1, 0.2);
+  EXPECT_FALSE(watchdog.expired());
+  watchdog.pass(1, 0.21);
+  EXPECT_TRUE(watchdog.expired()) << "a fifth of ten seconds";
+  EXPECT_EQ(watchdog.wall_s(), 10);
+}
+
 TEST(Watchdog, APauseOfTheWatcherIsNoSilence) {
   Watchdog watchdog(2);
   watchdog.pass(3600);

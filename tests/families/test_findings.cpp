@@ -15,6 +15,8 @@ using namespace clweave::commands;
 using namespace clweave::families;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 namespace {
 
@@ -474,6 +476,27 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   const auto slow = of_rate([](double bytes) { return bytes / (500 + bytes / 40); });
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_per_cu"), HasSubstr(" KiB reach 90 %"));
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_per_cu"), HasSubstr("as they arrive every "));
+}
+
+// A busy machine's times may be any multiple of the true ones.
+TEST(Findings, OfDisturbedRowsAreUndecided) {
+  const Family copy = family_named("copy");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : cases_of(copy, {"kernel=no_loop width=1,2 group=128"}, 1)) {
+    outcomes.emplace_back(at, 1e-4);
+    outcomes.back().bytes = std::int64_t{8} << 24;
+  }
+  const auto found = [&] {
+    const auto all = findings_of(copy, outcomes, roomy());
+    return *std::ranges::find(all, "best_no_loop_width1", &Finding::name);
+  };
+  EXPECT_TRUE(found().value);
+  outcomes.back().disturbed = true;
+  const Finding disturbed = found();
+  EXPECT_FALSE(disturbed.value);
+  EXPECT_THAT(disturbed.text, StartsWith("1 of the 2 rows that decide it were disturbed: "));
+  EXPECT_THAT(disturbed.text, HasSubstr("--wait-quiet"));
+  EXPECT_THAT(disturbed.text, Not(HasSubstr("GB/s")));
 }
 
 // Expects launch, time, rate and size of sequences, and the published figures of sequences of equal length.

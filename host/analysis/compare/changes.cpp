@@ -314,7 +314,7 @@ std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>&
     row.least = least_change(device.rules->false_discovery, margin, se, difference.degrees);
     // The spread of several runs includes what a neighbour does to them; with one run only the canary tells.
     if (assumed && work.slowed) {
-      row.reason = "measured while the device ran slow";
+      row.reason = "measured while the machine was not quiet";
       ++basis.slowed;
       continue;
     }

@@ -59,7 +59,7 @@ struct Basis {
   std::string device, old_driver, new_driver;
   Source source = Source::assumed;
   bool files = false;       // the units are sessions, a file each, not runs
-  std::size_t slowed = 0;   // cases undecided because their only run was measured while the device ran slow
+  std::size_t slowed = 0;   // cases undecided because their only run was measured while the machine was not quiet
   std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not trusted in every run
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units

@@ -61,8 +61,8 @@ std::string basis_text(const RunComparison& all, const Basis& basis) {
                      : "",
                  call) +
              (basis.slowed > 0
-                  ? fmt::format("\n  {} cases are undecided because the canary beside them ran slow: the "
-                                "machine had other work, or a lower clock.",
+                  ? fmt::format("\n  {} cases are undecided because the machine was not quiet beside "
+                                "them: other work, or a lower clock.",
                                 basis.slowed)
                   : "") +
              together;

@@ -485,7 +485,7 @@ std::string counted(std::size_t n, const char* what) {
 void add_marks(Report& out, const Marks& marks) {
   if (const auto doubtful = marks.disturbed + marks.unsettled; doubtful > 0) {
     std::vector<std::string> why;
-    if (marks.disturbed > 0) why.push_back(fmt::format("the device ran slow during {}", marks.disturbed));
+    if (marks.disturbed > 0) why.push_back(fmt::format("the machine was not quiet during {}", marks.disturbed));
     if (marks.unsettled > 0)
       why.push_back(fmt::format("the median of {} is not known as well as was asked", marks.unsettled));
     out.line(fmt::format("{}  {} of {}: {}", doubtful_mark, doubtful, counted(marks.cells, "cell"),

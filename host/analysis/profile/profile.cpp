@@ -58,6 +58,10 @@ Trait trait_of(Trait trait, const DeviceRows& rows, const std::string& family, c
   const auto answer = number_of(rows.measured());
   trait.note = answer->note;
   for (const auto* timed : answer->from) trait.cases.push_back(timed->name->id);
+  if (std::ranges::any_of(answer->from, [](const TimedCase* timed) { return timed->is_disturbed(); })) {
+    trait.figure.reset();
+    trait.undecided = machine_was_busy;
+  }
   return trait;
 }
 

@@ -140,7 +140,8 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
                        cut(platform, 30, "~"), cut(device.driver, 20, "~")));
   std::vector<std::string> peaks;
   for (const auto& [peak, best] : device.peaks)
-    peaks.push_back(fmt::format("{} {}", peak, number_text(best, unit_of(peak))));
+    peaks.push_back(fmt::format("{} {}{}", peak, number_text(best, unit_of(peak)),
+                                device.quiet_peaks.contains(peak) ? "" : " *"));
   if (!peaks.empty()) out.line(fmt::format("peaks: {}", fmt::join(peaks, ", ")));
   out.line();
   add_families(out, device, families);
@@ -171,7 +172,7 @@ std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
        [](const CaseTimes& at, const RunTime*) { return at.known_incorrect && !at.ok(); }},
       {"that the device cannot run",
        [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
-      {"measured while the device ran slow *",
+      {"measured while the machine was not quiet *",
        [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }},
       {"whose median is not known as well as was asked *",
        [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->unsettled && !run->slowed; }},

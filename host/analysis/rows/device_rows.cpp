@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numbers>
 #include <tuple>
 
@@ -111,6 +112,10 @@ bool TimedCase::is(std::string_view wanted, std::string_view word) const {
   const Value* value = axis(wanted);
   const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
   return text != nullptr && *text == word;
+}
+
+bool TimedCase::is_disturbed() const {
+  return 2 * std::ranges::count_if(runs, [](const RunTime* run) { return run->disturbed; }) >= std::ssize(runs);
 }
 
 double Resample::operator[](std::size_t index) const {
@@ -299,7 +304,7 @@ Outcome outcome_of(Case at, const TimedCase& timed) {
   }
   out.call_s = call_of(timed);
   out.converged = std::ranges::none_of(timed.runs, &RunTime::unsettled);
-  out.disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed);
+  out.disturbed = timed.is_disturbed();
   // Energy is not drawn again with the times: a finding from it would look exact.
   out.energy_j = out.energy_low_j = out.energy_high_j = {};
   return out;

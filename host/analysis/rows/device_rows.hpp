@@ -34,6 +34,8 @@ struct TimedCase {
   std::string cell(std::string_view wanted) const;     // as text; empty: it has none
   std::int64_t number(std::string_view wanted) const;  // 0: it is none
   bool is(std::string_view wanted, std::string_view word) const;
+  // Returns whether at least half of its runs were disturbed: else their median is that of quiet ones.
+  bool is_disturbed() const;
 };
 
 using RowSelection = std::vector<const TimedCase*>;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/processor_use.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.hpp"
+
+namespace clweave::base {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunTimes {
+  double ran_s = 0, waited_s = 0;
+};
+
+// Sums /proc/PID/task/*/schedstat: nanoseconds on a processor, and ready to run but without one.
+RunTimes run_times_of(const std::string& process) {
+  RunTimes out;
+  std::error_code none;  // a thread or process that ends meanwhile
+  for (fs::directory_iterator task("/proc/" + process + "/task", none), end; !none && task != end;
+       task.increment(none)) {
+    std::ifstream in(task->path() / "schedstat");
+    double ran_ns = 0, waited_ns = 0;
+    if (!(in >> ran_ns >> waited_ns)) continue;
+    out.ran_s += 1e-9 * ran_ns;
+    out.waited_s += 1e-9 * waited_ns;
+  }
+  return out;
+}
+
+// The same with all descendants, such as the compiler that a driver starts.
+RunTimes run_times_of_tree(const std::string& process) {
+  RunTimes out = run_times_of(process);
+  std::error_code none;
+  for (fs::directory_iterator task("/proc/" + process + "/task", none), end; !none && task != end;
+       task.increment(none)) {
+    std::ifstream in(task->path() / "children");
+    for (std::string child; in >> child;) {
+      const RunTimes its = run_times_of_tree(child);
+      out.ran_s += its.ran_s;
+      out.waited_s += its.waited_s;
+    }
+  }
+  return out;
+}
+
+// Adds the processors' busy and stolen time from /proc/stat, for those that this process may use: others may
+// be busy with what does not disturb it.
+void add_processors(ProcessorUse& out) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  const bool known = sched_getaffinity(0, sizeof usable, &usable) == 0;
+  const double tick_s = 1.0 / static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
+  std::ifstream in("/proc/stat");
+  for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
+    int number = 0;
+    const auto [rest, error] = std::from_chars(line.data() + 3, line.data() + line.size(), number);
+    if (error != std::errc() || (known && (number >= CPU_SETSIZE || !CPU_ISSET(number, &usable)))) continue;
+    std::istringstream columns(std::string(rest, static_cast<const char*>(line.data() + line.size())));
+    double user = 0, nice = 0, system = 0, idle = 0, waits = 0, irq = 0, softirq = 0, stolen = 0;
+    columns >> user >> nice >> system >> idle >> waits >> irq >> softirq >> stolen;
+    ++out.processors;
+    out.busy_s += tick_s * (user + nice + system + irq + softirq);
+    out.stolen_s += tick_s * stolen;
+  }
+}
+
+// Reads how long the cgroup's limit of processor time stopped this process, of version 2 or 1. In a container
+// the own cgroup is the root of what it sees.
+double stopped_s() {
+  std::ifstream in("/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      group = line.substr(second + 1);
+    const bool unified = controllers.empty();
+    if (!unified && controllers.find("cpu") != 0) continue;
+    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controllers;
+    for (const auto& folder : {root + group, root}) {
+      std::ifstream stat(folder + "/cpu.stat");
+      double count = 0;
+      for (std::string name; stat >> name >> count;) {
+        if (name == "throttled_usec") return 1e-6 * count;
+        if (name == "throttled_time") return 1e-9 * count;
+      }
+    }
+  }
+  return 0;
+}
+
+double swapped_pages() {
+  double sum = 0, count = 0;
+  std::ifstream in("/proc/vmstat");
+  for (std::string name; in >> name >> count;) {
+    if (name == "pswpin" || name == "pswpout") sum += count;
+  }
+  return sum;
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+constexpr double least_window_s = 0.1;
+
+}  // namespace
+
+ProcessorUse processor_use() {
+  ProcessorUse out;
+  out.at_s = host_now();
+  add_processors(out);
+  for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage own{};
+    if (getrusage(whose, &own) == 0) out.own_s += seconds(own.ru_utime) + seconds(own.ru_stime);
+  }
+  const RunTimes times = run_times_of("self");
+  out.ran_s = times.ran_s;
+  out.waited_s = times.waited_s;
+  out.stopped_s = stopped_s();
+  out.swapped_pages = swapped_pages();
+  return out;
+}
+
+HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
+  HostLoad out;
+  const double wall_s = after.at_s - before.at_s;
+  if (after.processors > 0 && after.processors == before.processors && wall_s >= least_window_s) {
+    const double others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
+    out.other_cpus = std::max(0.0, others_s) / wall_s;
+    out.quota = std::min(1.0, (after.stopped_s - before.stopped_s) / wall_s);
+    out.steal = (after.stolen_s - before.stolen_s) / (wall_s * after.processors);
+  }
+  // Threads that ended meanwhile take their part with them.
+  const double ran_s = after.ran_s - before.ran_s, waited_s = after.waited_s - before.waited_s;
+  if (ran_s > 0 && waited_s >= 0) out.cpu_wait = waited_s / (ran_s + waited_s);
+  out.swapped_pages = after.swapped_pages - before.swapped_pages;
+  return out;
+}
+
+double ProgressShare::next() {
+  const RunTimes now = run_times_of_tree(std::to_string(process_));
+  const double ran_s = std::max(0.0, now.ran_s - ran_s_), waited_s = std::max(0.0, now.waited_s - waited_s_);
+  ran_s_ = now.ran_s;
+  waited_s_ = now.waited_s;
+  return waited_s > 0 ? ran_s / (ran_s + waited_s) : 1;
+}
+
+}  // namespace clweave::base

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// processor_use: tells how much of the host's processors this process got, and what others took. From Linux's
+// /proc; where that does not tell, the values are empty or 0.
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
+
+// Counters since some time before, in seconds of processor time unless they say otherwise; they never fall.
+struct ProcessorUse {
+  double at_s = 0;                 // host_now()
+  unsigned processors = 0;         // that this process may use; the next two are of these alone
+  double busy_s = 0;               // of all processes
+  double stolen_s = 0;             // taken by the hypervisor for other guests
+  double own_s = 0;                // of this process and its children that have ended
+  double ran_s = 0, waited_s = 0;  // of this process's threads: executing, and ready but without a processor
+  double stopped_s = 0;  // for which the cgroup's limit of processor time stopped its processes, summed over
+                         // the processors; 0 without a limit
+  double swapped_pages = 0;  // of the host, in and out
+};
+ProcessorUse processor_use();
+
+// What happened to this process between two readings.
+struct HostLoad {
+  std::optional<double> other_cpus;  // processors that other processes used, on average
+  std::optional<double> cpu_wait;    // part of its threads' time in which they waited for a processor
+  std::optional<double> quota;       // part of the time in which the cgroup's limit stopped it
+  std::optional<double> steal;       // part of the processors' time that the hypervisor took
+  double swapped_pages = 0;
+};
+// The kernel counts busy processors in ticks of 10 ms, so other_cpus is empty below a tenth of a second.
+HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after);
+
+// Tells how much of its time a process and its descendants can have made use of: 1 if its threads sleep or
+// have a processor whenever they want one, 0.2 if they run for a fifth of the time in which they want to.
+class ProgressShare {
+ public:
+  explicit ProgressShare(pid_t process) : process_(process) {}
+  // Returns the share since the last call. Costs a few microseconds per thread.
+  double next();
+
+ private:
+  pid_t process_;
+  double ran_s_ = 0, waited_s_ = 0;
+};
+
+}  // namespace clweave::base
