@@ -15,8 +15,8 @@ file(READ ${CMAKE_CURRENT_LIST_DIR}/debian.copyright copyright)
 file(WRITE ${doc}/copyright "${copyright}")
 
 # The change as Debian writes it, of the day of the commit.
-execute_process(COMMAND git -C ${source} log -1 --format=%cD OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE
-  ERROR_QUIET)
+include(${CMAKE_CURRENT_LIST_DIR}/git.cmake)
+clweave_git(${source} day log -1 --format=%cD)
 if(NOT day)
   execute_process(COMMAND date -R OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()

@@ -2,8 +2,8 @@
 # man_page: makes the manual page by help2man, dated by the last commit, so that a build can be reproduced.
 #   cmake -DHELP2MAN=.. -DPROGRAM=clweave -DOUT=clweave.1 -P man_page.cmake
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
-execute_process(COMMAND git -C ${source} log -1 --format=%cs OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE
-  ERROR_QUIET)
+include(${CMAKE_CURRENT_LIST_DIR}/git.cmake)
+clweave_git(${source} day log -1 --format=%cs)
 execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE " .*" "" version "${version}")  # without the commit
 get_filename_component(folder ${OUT} DIRECTORY)

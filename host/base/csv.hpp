@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,14 @@
 
 namespace clweave::base {
 
+// Describes how another program wrote a table again.
+struct CsvDialect {
+  char separator = ',';    // ';' where a spreadsheet's decimals have commas
+  bool row_names = false;  // pandas and R put a column without a name first, which is left out
+
+  bool operator==(const CsvDialect&) const = default;
+};
+
 struct CsvTable {
   struct Row {
     std::size_t line = 0;  // of its first character, from 1
@@ -21,6 +30,7 @@ struct CsvTable {
   };
   std::vector<std::string> header;
   std::vector<Row> rows;  // each with as many cells as the header
+  CsvDialect dialect;
   // False if the last line has no line end, as when its writer was interrupted. That row may be cut short
   // (1.5 may have been 1.53), so it is not in `rows`.
   bool complete_last_line = true;
@@ -28,13 +38,50 @@ struct CsvTable {
 
 // Formats one line, ended by "\n" alone as line tools expect; the reader also accepts "\r\n". A NUL byte,
 // which the reader refuses, becomes U+FFFD, so that no driver's text can cost a row. Throws `usage` if there
-// are no cells.
+// are no cells. Ends a cell that is longer than the reader takes with the number of bytes left out.
 std::string csv_line(std::span<const std::string> cells);
 
-// Parses text whose first line is the header; skips a UTF-8 byte order mark. Throws `io`, as
+// Limits what a table may ask of memory: no program of this suite writes more.
+inline constexpr std::size_t most_cell_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t most_row_bytes = std::size_t{1} << 24;
+inline constexpr std::size_t most_columns = 4096;
+
+// Puts an apostrophe before text that a spreadsheet would run as a formula, and before such an apostrophe;
+// from_inert takes it off again.
+std::string inert(std::string cell);
+std::string from_inert(std::string cell);
+
+// Returns whether a cell says that its value is not known: it is empty, or what pandas, R and spreadsheets
+// write for that.
+bool is_unknown(std::string_view cell);
+
+// Parses the numbers of one table, as pandas, R and spreadsheets write them, too: 4.0 and 4e+00 for a whole
+// one, and where ';' separates cells a comma for the decimal point.
+class CsvNumbers {
+ public:
+  explicit CsvNumbers(const CsvDialect& dialect) : commas_(dialect.separator == ';') {}
+
+  // Return std::nullopt for what is no number; for a number that is not whole, or that a spreadsheet has
+  // rounded; and for a comma as well as a point, in one table, as either may part thousands.
+  std::optional<double> number(std::string_view cell);
+  std::optional<std::int64_t> whole(std::string_view cell);
+
+  // Says why a cell is no number, and what to do where another program is the cause.
+  std::string refusal(std::string_view cell, bool whole);
+
+ private:
+  std::optional<std::string> with_point(std::string_view cell);
+
+  bool commas_;
+  char decimal_ = 0;  // that the cells so far had; 0: none
+};
+
+// Parses text whose first line is the header; skips a UTF-8 byte order mark. Cells are separated by commas,
+// or by semicolons if the header has two or more of them and no comma. Throws `io`, as
 // "NAME:line:column: what is wrong" with both from 1 and columns in bytes, for malformed text, a row
-// whose number of cells differs from the header's, empty or repeated header names, and an empty text.
-// An open quote on the last line counts as interrupted; one that spans a line end is an error.
+// whose number of cells differs from the header's, empty or repeated header names, an empty text, and what
+// is beyond the limits above. An open quote counts as interrupted, also if it spans line ends, unless a whole
+// row follows it or it begins its row.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 
 // Parses row by row, for files of which only a part is kept.
@@ -51,6 +98,10 @@ class CsvReader {
   ~CsvReader() = default;
 
   const std::vector<std::string>& header() const { return header_; }
+  const CsvDialect& dialect() const { return dialect_; }
+
+  // Returns the offset in the file behind the last whole row that was read, or the header.
+  std::size_t whole_bytes() const { return whole_bytes_; }
 
   // Reads the next whole row into `row`, reusing its memory. Returns false at the end.
   bool next(CsvTable::Row& row);
@@ -66,6 +117,11 @@ class CsvReader {
 
   [[noreturn]] void fail_at(std::size_t where, const std::string& what) const;
   void read_header();
+  void read_titles(std::size_t start);
+  char separator_of_header(std::size_t start) const;
+  // Returns whether a quote without an end was not cut off: a whole row follows it, or it begins the row and
+  // spans a line end.
+  bool is_stray(std::size_t open) const;
   // Drops the text before `from` and reads the next piece. Returns false at the end of the file.
   bool refill(std::size_t from);
   // Reads one cell and its delimiter; returns which delimiter that was.
@@ -78,8 +134,13 @@ class CsvReader {
   std::shared_ptr<std::FILE> file_;  // null if text_ is the whole text
   std::string buffer_;               // the piece of the file that text_ refers to
   std::size_t first_line_ = 1;       // of text_
+  std::size_t dropped_ = 0;          // bytes of the file before text_
+  std::size_t whole_bytes_ = 0;
+  CsvDialect dialect_;
   std::vector<std::string> header_;
+  std::string left_out_;  // a cell that is not kept; used again
   std::size_t at_ = 0;
+  std::size_t row_at_ = 0;  // of the row being read
   std::size_t line_ = 1;
   End end_ = End::cell;
   bool in_header_ = true;

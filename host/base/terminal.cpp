@@ -188,6 +188,22 @@ std::string shown(std::string_view text, const Screen& screen) {
   return painted ? out + "\x1b[0m" : out;
 }
 
+std::string without_controls(std::string_view text) {
+  std::string out;
+  for_each_token(text, [&](const Token& token) {
+    if (token.escape) return;
+    const auto first = static_cast<unsigned char>(token.text.front());
+    if (token.code < L' ' && token.text != "\n")
+      out += token.text == "\x1b" ? '?' : ' ';
+    else if ((token.columns < 0 && token.text != "\n") || turns_text(token.code) ||
+             (token.text.size() == 1 && first >= 0x80 && first < 0xA0))
+      out += '?';
+    else
+      out += token.text;
+  });
+  return out;
+}
+
 std::string cut(std::string_view text, std::size_t width, const char* ellipsis) {
   if (width_of(text) <= width) return std::string(text);
   std::string out;

@@ -42,6 +42,11 @@ std::string without_colour(std::string_view text);
 // ASCII every character without a counterpart, becomes a question mark.
 std::string shown(std::string_view text, const Screen&);
 
+// Removes from data what a terminal would obey: escape sequences, control characters, also those of one byte
+// from 0x80 to 0x9f, and what turns the direction of text. Keeps line ends, and other bytes that are no
+// UTF-8.
+std::string without_controls(std::string_view text);
+
 // Cuts to `width` columns, ending in `ellipsis` (one column). Keeps every escape sequence, so that a colour
 // begun before the cut still ends.
 std::string cut(std::string_view text, std::size_t width, const char* ellipsis);

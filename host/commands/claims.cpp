@@ -32,6 +32,7 @@ int claims(const Options& options) {
       const auto claim_results = claim_results_of(claim, rows, families);
       device.claim_results.insert(device.claim_results.end(), claim_results.begin(), claim_results.end());
     }
+    rows.drawn = {};  // most of the memory, and of no further use
   }
   return print(report_of(devices, options.rows), options.format);
 }

@@ -9,6 +9,7 @@
 #include "base/version.hpp"
 #include "commands/recorded.hpp"
 #include "device/program.hpp"
+#include "results/contradictions.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -69,13 +70,14 @@ void check_kernels(const Record& row, const Job& job, const DeviceInfo& device, 
 
 Replay replay_of(const MeasureOptions& given, const std::vector<Family>& families) {
   const CsvTable table = read_csv(given.replay);
-  const RecordReader reader(table.header, given.replay);
+  RecordReader reader(table.header, given.replay, table.dialect);
   for (const auto& row : table.rows) {
     Record record;
     if (!reader.read(row, record) || !record.finding.empty()) continue;
     const std::string then = record.case_id;
     add_later_axes(record, families);
     if (then != given.replay_case && record.case_id != given.replay_case) continue;
+    check_cells(record, given.replay, row.line);
     if (record.is_baseline())
       throw Error(ErrorCode::usage,
                   fmt::format("{} is of {}, not of clweave: clweave run --with-baselines measures it",

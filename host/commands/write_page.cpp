@@ -30,7 +30,7 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
     if (reader.header().empty() || reader.header().front() != columns().front().name || !reader.next(row))
       continue;
     FileOrigin origin{file, {}};
-    if (RecordReader(reader.header(), file).read(row, origin.first)) out.push_back(std::move(origin));
+    if (RecordReader(reader.header(), file, reader.dialect()).read(row, origin.first)) out.push_back(std::move(origin));
   }
   return out;
 }

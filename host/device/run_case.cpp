@@ -312,7 +312,7 @@ class CaseRun {
       take_samples(plan, execution);
     } catch (const Error& error) {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
-      failure = std::current_exception();         // invalid time stamps gave a time of 0, which no median may be
+      failure = std::current_exception();  // invalid time stamps gave a time of 0, which no median may be
     }
     if (by_event && !device_.timer_is_still_valid()) {
       clear_measured(record_);
@@ -388,12 +388,15 @@ class CaseRun {
         .canary = sampling_.parallel ? std::function<double()>() : [&] { return device_.canary(); },
         .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
         .throttling = device_.throttling()};
+    const long setbacks = host_setbacks();
     SampleSet measured = measure(hooks, sampling_);
     record_conditions(record_, meter, conditions.end());
     device_.throttling() = hooks.throttling;
     record_times(record_, measured, sampling_);
     record_.disturbed = disturbance_of(record_);
     record_call_and_step_times(execution, plan.steps.size());
+    if (host_setbacks() != setbacks)
+      throw Error(ErrorCode::launch, "the host's clock went backwards meanwhile: its times are not known");
     row_.samples = std::move(measured.samples);
   }
 
@@ -401,7 +404,7 @@ class CaseRun {
   // and the time of each step.
   void record_call_and_step_times(Execution& execution, std::size_t steps) {
     const int least = *record_.wall_s < 0.1 ? 3 : 1;  // long executions vary little
-    const int repetitions = std::clamp(static_cast<int>(20e-3 / *record_.wall_s), least, 21);
+    const int repetitions = static_cast<int>(std::clamp(20e-3 / *record_.wall_s, 1.0 * least, 21.0));
     record_.call_s = record_.wall_s;
     if (record_.batch > 1) {
       std::vector<double> calls;

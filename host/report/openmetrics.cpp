@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "results/record.hpp"
 
@@ -38,7 +39,7 @@ constexpr std::array<Unit, 10> units = {{{"gitems_per_s", "items_per_second", 1e
 struct Gauge {
   std::string name, help;
   double factor = 1;
-  std::string samples;
+  std::vector<std::pair<std::size_t, double>> samples;  // by row
 };
 
 std::string help_of(const std::string& column) {
@@ -96,10 +97,12 @@ std::string label_of(const Cell& cell) {
 
 }  // namespace
 
-std::string openmetrics(const Report& report, const Screen&) {
+void openmetrics(const Report& report, const Screen&, const Sink& write) {
   const auto& names = report.column_names();
   std::vector<Gauge> gauges;
   for (const auto& name : names) gauges.push_back(gauge_of(name));
+  // Gauges stand one behind the other, so all rows are held: their labels once, and not for each number.
+  std::vector<std::string> labels_of_row;
   report.each_row([&](const Report::Row& row) {
     std::string labels;
     for (std::size_t c = 0; c < row.size(); ++c) {
@@ -110,17 +113,18 @@ std::string openmetrics(const Report& report, const Screen&) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       auto value = number_of(row[c]);
       if (names[c] == status_column) value = label_of(row[c]) == "ok" ? 1 : 0;
-      if (value)
-        gauges[c].samples += fmt::format("{}{{{}}} {}\n", gauges[c].name, labels, *value * gauges[c].factor);
+      if (value) gauges[c].samples.emplace_back(labels_of_row.size(), *value * gauges[c].factor);
     }
+    labels.shrink_to_fit();
+    labels_of_row.push_back(std::move(labels));
   });
-  std::string out;
   for (const auto& gauge : gauges) {
-    if (!gauge.samples.empty())
-      out +=
-          fmt::format("# TYPE {} gauge\n# HELP {} {}\n{}", gauge.name, gauge.name, gauge.help, gauge.samples);
+    if (gauge.samples.empty()) continue;
+    write(fmt::format("# TYPE {} gauge\n# HELP {} {}\n", gauge.name, gauge.name, gauge.help));
+    for (const auto& [row, value] : gauge.samples)
+      write(fmt::format("{}{{{}}} {}\n", gauge.name, labels_of_row[row], value));
   }
-  return out + "# EOF\n";
+  write("# EOF\n");
 }
 
 }  // namespace clweave::report

@@ -11,6 +11,6 @@ namespace clweave::report {
 // row are its labels, but what explains or concludes in words is left out, for each wording would be another
 // time series. In base units: time_s is clweave_time_seconds, gb_per_s is clweave_bytes_per_second, of 1e9
 // bytes; column `status` is gauge clweave_ok, 1 or 0. Both OpenMetrics 1.0 and Prometheus' text format 0.0.4.
-std::string openmetrics(const Report&, const Screen&);
+void openmetrics(const Report&, const Screen&, const Sink&);
 
 }  // namespace clweave::report

@@ -9,6 +9,7 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "report/openmetrics.hpp"
 
 namespace clweave::report {
@@ -30,61 +31,104 @@ std::string lines_of(const std::string& text, const Screen& screen) {
   return out;
 }
 
-std::string for_people(const Report& report, const Screen& screen) {
+// Cuts the lines of a table or a drawing where the screen is narrower than their narrowest form.
+std::string cut_lines(const std::string& text, const Screen& screen, bool& any_cut) {
+  if (screen.width == 0) return text;
+  const auto width = static_cast<std::size_t>(screen.width);
   std::string out;
-  for (const auto& part : report.parts())
-    out += std::visit(
-        Each{[&](const Report::Heading& h) { return lines_of(paint(h.text, Style::bold), screen); },
-             [&](const Report::Sentence& s) { return lines_of(s.text, screen); },
-             [&](const Report::Command& c) { return shown(c.text, screen) + "\n"; },
-             [&](const Table& table) { return table.text(screen); },
-             [&](const Report::Drawing& drawing) { return shown(drawing.draw(screen), screen); }},
-        part);
+  for (const auto& line : split(text, '\n')) {
+    any_cut = any_cut || width_of(line) > width;
+    out += cut(line, width, screen.ascii ? "~" : "…") + "\n";
+  }
+  out.pop_back();  // split gives an empty part behind the last line end
   return out;
 }
 
-std::string markdown(const Report& report, const Screen&) {
-  const Screen page{.ascii = false};
-  const auto sentence = [&](const std::string& text) {
-    return text.empty() ? "" : shown(text, page) + "  \n";  // two spaces: the line ends here
-  };
-  std::string out;
+void for_people(const Report& report, const Screen& screen, const Sink& write) {
+  bool any_cut = false;
   for (const auto& part : report.parts())
-    out += std::visit(
-        Each{[&](const Report::Heading& h) { return fmt::format("\n### {}\n\n", shown(h.text, page)); },
+    write(std::visit(
+        Each{[&](const Report::Heading& h) { return lines_of(paint(h.text, Style::bold), screen); },
+             [&](const Report::Sentence& s) { return lines_of(s.text, screen); },
+             [&](const Report::Command& c) { return shown(c.text, screen) + "\n"; },
+             [&](const Table& table) { return cut_lines(table.text(screen), screen, any_cut); },
+             [&](const Report::Drawing& drawing) {
+               return cut_lines(shown(drawing.draw(screen), screen), screen, any_cut);
+             }},
+        part));
+  if (any_cut) write(lines_of("lines were cut: a wider terminal or a file shows them whole", screen));
+}
+
+// Fences code by more backticks than it has in a row.
+std::string code(const std::string& text) {
+  std::string fence = "```";
+  while (text.find(fence) != std::string::npos) fence += '`';
+  return fmt::format("\n{}\n{}{}\n", fence, text, fence);
+}
+
+void markdown(const Report& report, const Screen&, const Sink& write) {
+  const Screen page{.ascii = false};
+  const auto plain = [&](const std::string& text) { return markdown_text(shown(text, page)); };
+  const auto sentence = [&](const std::string& text) {
+    return text.empty() ? "" : plain(text) + "  \n";  // two spaces: the line ends here
+  };
+  for (const auto& part : report.parts())
+    write(std::visit(
+        Each{[&](const Report::Heading& h) { return fmt::format("\n### {}\n\n", plain(h.text)); },
              [&](const Report::Sentence& s) { return sentence(s.text); },
-             [&](const Report::Command& c) { return fmt::format("\n```\n{}\n```\n", shown(c.text, page)); },
+             [&](const Report::Command& c) { return code(shown(c.text, page) + "\n"); },
              [&](const Table& table) { return fmt::format("\n{}\n", shown(table.markdown(), page)); },
              [&](const Report::Drawing& drawing) {
-               return fmt::format("\n```\n{}```\n", shown(drawing.draw(Screen{.width = 80}), page));
+               return code(shown(drawing.draw(Screen{.width = 80}), page));
              }},
-        part);
-  return out;
+        part));
 }
 
 std::string csv_cell(const Cell& cell) {
   return std::visit(
-      Each{[](std::monostate) { return std::string(); }, [](const std::string& text) { return text; },
+      Each{[](std::monostate) { return std::string(); },
+           [](const std::string& text) { return inert(without_controls(text)); },
            [](std::int64_t value) { return fmt::format("{}", value); },
            [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); },
            [](bool flag) { return std::string(flag ? "yes" : "no"); },
-           [](const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, ";")); }},
+           [](const std::vector<std::string>& list) {
+             return inert(without_controls(fmt::format("{}", fmt::join(list, ";"))));
+           }},
       cell);
 }
 
-std::string csv(const Report& report, const Screen&) {
-  std::string out = csv_line(report.column_names());
+void csv(const Report& report, const Screen&, const Sink& write) {
+  write(csv_line(report.column_names()));
   std::vector<std::string> cells(report.column_names().size());
   report.each_row([&](const Report::Row& row) {
     std::ranges::transform(row, cells.begin(), csv_cell);
-    out += csv_line(cells);
+    write(csv_line(cells));
   });
-  return out;
 }
 
-// Replaces invalid UTF-8: drivers may write anything into a name.
+// Returns the code of a character of two or three bytes that the library leaves as it is, though a terminal
+// obeys it: DEL, the control characters from U+0080 to U+009F, and what turns the direction of text. 0: none.
+unsigned obeyed_at(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) == 0x7F) return 0x7F;
+  if (byte(0) == 0xC2 && byte(1) < 0xA0) return byte(1);
+  const unsigned code = byte(0) == 0xE2 ? 0x2000 + ((byte(1) & 0x3FU) << 6) + (byte(2) & 0x3FU) : 0;
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
+// Replaces invalid UTF-8, as drivers may write anything into a name, and escapes what a terminal obeys.
 std::string as_json(const auto& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const unsigned code = obeyed_at(rest);
+    if (code == 0)
+      out += rest.front();
+    else
+      out += fmt::format("\\u{:04x}", code);
+    rest.remove_prefix(code == 0 || code == 0x7F ? 1 : code < 0x100 ? 2 : 3);
+  }
+  return out;
 }
 
 nlohmann::ordered_json json_cell(const Cell& cell) {
@@ -97,39 +141,37 @@ nlohmann::ordered_json json_cell(const Cell& cell) {
                     cell);
 }
 
-std::string json(const Report& report, const Screen&) {
-  if (auto document = report.document(); !document.empty()) return document;
-  // Converts row by row, so that of a million rows only one is held as JSON.
+void json(const Report& report, const Screen&, const Sink& write) {
+  if (const auto document = report.document(); !document.empty()) return write(document);
   std::vector<std::string> names;
   for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
-  std::string out = "[";
+  bool any = false;
   report.each_row([&](const Report::Row& row) {
-    out += out.size() == 1 ? "\n  {" : ",\n  {";
+    std::string out = any ? ",\n  {" : "[\n  {";
+    any = true;
     for (std::size_t c = 0; c < row.size(); ++c)
       out.append(c == 0 ? "\n    " : ",\n    ")
           .append(names[c])
           .append(": ")
           .append(as_json(json_cell(row[c]), -1));
-    out += "\n  }";
+    write(out + "\n  }");
   });
-  return out + (out.size() == 1 ? "]\n" : "\n]\n");
+  write(any ? "\n]\n" : "[]\n");
 }
 
 // Leaves unknown values out.
-std::string json_lines(const Report& report, const Screen&) {
+void json_lines(const Report& report, const Screen&, const Sink& write) {
   std::vector<std::string> names;
   for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
-  std::string out;
   report.each_row([&](const Report::Row& row) {
-    const std::size_t begin = out.size();
+    std::string out;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const auto value = json_cell(row[c]);
       if (value.is_null()) continue;
-      out.append(out.size() == begin ? "{" : ",").append(names[c]).append(":").append(as_json(value, -1));
+      out.append(out.empty() ? "{" : ",").append(names[c]).append(":").append(as_json(value, -1));
     }
-    out += out.size() == begin ? "{}\n" : "}\n";
+    write(out.empty() ? "{}\n" : out + "}\n");
   });
-  return out;
 }
 
 }  // namespace
@@ -239,11 +281,21 @@ const Printer& printer_named(std::string_view format) {
 }
 
 std::string text_of(const Report& report, std::string_view format, const Screen& screen) {
-  return printer_named(format).text(report, screen);
+  std::string out;
+  printer_named(format).write(report, screen, [&](std::string_view piece) { out += piece; });
+  return out;
 }
 
 Exit print(const Report& report, std::string_view format, int fd) {
-  put(fd, text_of(report, format, screen_of(fd)));
+  constexpr std::size_t most = std::size_t{1} << 16;  // before it is written
+  std::string waiting;
+  printer_named(format).write(report, screen_of(fd), [&](std::string_view piece) {
+    waiting += piece;
+    if (waiting.size() < most) return;
+    put(fd, waiting);
+    waiting.clear();
+  });
+  put(fd, waiting);
   return success;
 }
 

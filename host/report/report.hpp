@@ -88,11 +88,14 @@ class Report {
   std::function<std::string()> document_;
 };
 
+// Takes an output piece by piece, so that one of a million rows is never held as a whole.
+using Sink = std::function<void(std::string_view)>;
+
 // An output format. Adding one takes its function and a line of the table, both in report.cpp.
 struct Printer {
   const char* name = "";     // also the option of the commands, --json
   const char* meaning = "";  // for --help
-  std::string (*text)(const Report&, const Screen&) = nullptr;
+  void (*write)(const Report&, const Screen&, const Sink&) = nullptr;
   bool has_notes = true;  // false: only rows, so that a command tells its notes on stderr
 };
 

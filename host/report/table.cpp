@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -30,13 +33,19 @@ std::size_t total_of(const std::vector<Place>& places) {
 // Takes from the widest of the columns that may give, down to `cut` and `wrap` columns of the screen. Returns
 // whether that is enough.
 bool narrow(std::vector<Place>& places, std::size_t width, std::size_t cut, std::size_t wrap) {
+  const auto least = [&](const Place& place) {
+    const Overflow give = place.column->give;
+    return give == Overflow::keep ? place.natural
+                                  : std::min(place.natural, give == Overflow::cut ? cut : wrap);
+  };
+  // Asks first, as a table of a fleet has thousands of columns, which leave one by one.
+  for (auto& place : places) place.width = least(place);
+  if (total_of(places) > width) return false;
   for (auto& place : places) place.width = place.natural;
   for (std::size_t total = total_of(places); total > width; --total) {
     Place* widest = nullptr;
     for (auto& place : places) {
-      const Overflow give = place.column->give;
-      if (place.left || give == Overflow::keep || place.width <= (give == Overflow::cut ? cut : wrap))
-        continue;
+      if (place.left || place.width <= least(place)) continue;
       if (widest == nullptr || place.width > widest->width) widest = &place;
     }
     if (widest == nullptr) return false;
@@ -107,6 +116,16 @@ void add_row(std::string& out, const Line& cells, const std::vector<Place>& plac
 
 }  // namespace
 
+std::string markdown_text(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> escapes = {
+      {{"<", "&lt;"}, {"![", "!\\["}, {"](", "]\\("}, {"```", "\\`\\`\\`"}}};
+  for (const auto& [raw, safe] : escapes) {
+    for (auto at = text.find(raw); at != std::string::npos; at = text.find(raw, at + safe.size()))
+      text.replace(at, raw.size(), safe);
+  }
+  return text;
+}
+
 void Table::add(std::vector<std::string> cells) {
   if (cells.size() != columns_.size())
     throw Error(ErrorCode::usage,
@@ -147,13 +166,13 @@ std::string Table::text(const Screen& screen) const {
 }
 
 std::string Table::markdown() const {
-  std::string out = title_.empty() ? "" : "**" + title_ + "**\n\n";
+  std::string out = title_.empty() ? "" : "**" + markdown_text(title_) + "**\n\n";
   const auto line = [&](const auto& cells, const auto& text) {
     for (const auto& cell : cells) out += "| " + text(cell) + " ";
     out += "|\n";
   };
   const auto escaped = [](std::string cell) {
-    cell = without_colour(cell);
+    cell = markdown_text(without_colour(cell));
     for (auto at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
       cell.insert(at, "\\");
     return cell;

@@ -10,6 +10,9 @@
 
 namespace clweave::report {
 
+// Escapes what Markdown would take for HTML, a link, a picture or the edge of code.
+std::string markdown_text(std::string text);
+
 enum class Align { left, right };
 
 // Handling of a column if the screen is too narrow: keep, cut with an ellipsis, or wrap.

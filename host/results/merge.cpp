@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/shell_word.hpp"
+#include "results/contradictions.hpp"
 #include "results/record.hpp"
 #include "results/results_files.hpp"
 #include "suite/former_names.hpp"
@@ -87,7 +88,7 @@ class Merging {
   // Reads and checks a file. Leaves out that of a search, unless it was named, with a note.
   void add(const std::string& path, bool named) {
     CsvReader reader(path);
-    const RecordReader records(reader.header(), path);
+    RecordReader records(reader.header(), path, reader.dialect());
     Source source{path, {}, 0, false};
     const auto file = static_cast<std::uint32_t>(sources.size());
     std::map<std::uint32_t, std::size_t> twice_in;  // rows by the file that has them, too
@@ -109,6 +110,7 @@ class Merging {
         notes.push_back(why + ", is left out");
         return;
       }
+      check_cells(r, path, row.line);
       ++since_footer;
       source.finished = false;
       for (const auto& [name, cell] : r.axes) met.insert(name);
@@ -183,7 +185,7 @@ class Merging {
     std::size_t written = 0;
     for (const auto& source : sources) {
       CsvReader reader(source.path);
-      const RecordReader records(reader.header(), source.path);
+      RecordReader records(reader.header(), source.path, reader.dialect());
       CsvTable::Row row;
       std::size_t n = 0;
       for (Record r; n < source.kept.size() && reader.next(row);) {

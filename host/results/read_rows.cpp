@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/stats.hpp"
+#include "results/contradictions.hpp"
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
@@ -158,6 +159,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
     return static_cast<std::size_t>(it - reader.header().begin());
   };
   const std::size_t row_column = column("row"), event = column("event_ns"), host = column("host_ns");
+  CsvNumbers numbers(reader.dialect());
   std::vector<double> samples;
   std::size_t of_row = 0, of_line = 1;
   const auto finish = [&] {
@@ -181,10 +183,10 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
   for (CsvTable::Row row; reader.next(row);) {
     const auto number = [&](std::size_t c) {
       const std::string& cell = row.cells[c];
-      const auto value = number_of<double>(cell);
+      const auto value = numbers.number(cell);
       if (!value)
-        throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number", samples_name, row.line,
-                                               reader.header()[c], cell));
+        throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: {}", samples_name, row.line,
+                                               reader.header()[c], numbers.refusal(cell, false)));
       return *value;
     };
     const double at = number(row_column);
@@ -226,6 +228,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
        {Quantity::fraction_of_peak, "fraction_of_peak", column("fraction_of_peak")},
        {Quantity::speedup, "speedup", column("speedup")}}};
   CaseNames& names = *set.names.front();
+  CsvNumbers numbers(reader.dialect());
   for (CsvTable::Row row; reader.next(row);) {
     const auto& cells = row.cells;
     if (cells[id].empty()) continue;
@@ -239,8 +242,8 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
                                               : "",
                            .evidence = cells[evidence]};
     for (const auto& [quantity, title, at] : quantities) {
-      if (cells[at].empty()) continue;
-      const auto value = number_of<double>(cells[at]);
+      if (is_unknown(cells[at])) continue;
+      const auto value = numbers.number(cells[at]);
       if (!value || !(*value > 0))
         throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number above 0", name, row.line,
                                                title, cells[at]));
@@ -436,7 +439,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     files.push_back(name);
     return add_figures(*this, reader, name, static_cast<std::uint32_t>(files.size() - 1));
   }
-  const RecordReader records(reader.header(), name);
+  RecordReader records(reader.header(), name, reader.dialect());
   RowImporter filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
   std::size_t count = 0, unfinished = 0;     // unfinished: rows since the last footer
@@ -449,6 +452,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
       unfinished = 0;
       continue;
     }
+    check_cells(r, name, row.line);
     ++unfinished;
     ++count;
     auto place = filing.add(r, row.line);

@@ -206,7 +206,7 @@ std::string cell_of(const Record& record, const Column& column) {
       [&](auto member) -> std::string {
         const auto& field = record.*member;
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
-          return field;
+          return inert(field);
         } else if constexpr (NamedEnum<std::decay_t<decltype(field)>>) {
           return text_of(field);
         } else {
@@ -237,13 +237,13 @@ std::vector<std::string> cells_of(const Record& record, const std::vector<std::s
   for (const auto& column : columns()) cells.push_back(cell_of(record, column));
   for (const auto& axis : axis_names) {
     const auto it = std::ranges::find(record.axes, axis, &std::pair<std::string, std::string>::first);
-    cells.push_back(it != record.axes.end() ? it->second : "");
+    cells.push_back(it != record.axes.end() ? inert(it->second) : "");
   }
   return cells;
 }
 
-RecordReader::RecordReader(std::vector<std::string> header, std::string name)
-    : name_(std::move(name)), header_(std::move(header)) {
+RecordReader::RecordReader(std::vector<std::string> header, std::string name, const CsvDialect& dialect)
+    : name_(std::move(name)), header_(std::move(header)), numbers_(dialect) {
   for (const auto& title : header_) {
     const auto it = std::ranges::find(columns(), column_now(title), &Column::name);
     meaning_.push_back(it != columns().end() ? &*it : nullptr);
@@ -276,7 +276,55 @@ void use_names_of_today(Record& record) {
 
 }  // namespace
 
-bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
+void RecordReader::read_cell(const Column& column, const std::string& title, const std::string& cell,
+                             std::size_t line, Record& record) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: {}", name_, line, title, what));
+  };
+  const bool unknown = is_unknown(cell);
+  std::visit(
+      [&](auto member) {
+        auto& field = record.*member;
+        using Field = std::decay_t<decltype(field)>;
+        if constexpr (std::is_same_v<Field, std::string>) {
+          field = unknown ? "" : from_inert(cell);
+        } else if constexpr (NamedEnum<Field>) {
+          const auto value = enum_named<Field>(unknown ? "" : cell);
+          if (!value) refuse(fmt::format("'{}' is none of{}", cell, fmt::join(enum_names(field), " ")));
+          field = *value;
+        } else {
+          constexpr bool whole = std::is_same_v<Field, Count>;
+          if constexpr (whole)
+            field = numbers_.whole(cell);
+          else
+            field = numbers_.number(cell);
+          if (!unknown && !field) refuse(numbers_.refusal(cell, whole));
+        }
+      },
+      column.member);
+}
+
+void RecordReader::take_axes_of_id(Record& record, std::size_t line) {
+  const std::string_view id = record.case_id;
+  for (auto at = id.find('/'); at != std::string_view::npos;) {
+    const auto end = id.find('/', at + 1);
+    const auto part = id.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+    at = end;
+    const auto equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto name = part.substr(0, equals), value = part.substr(equals + 1);
+    const auto axis = std::ranges::find(record.axes, name, &std::pair<std::string, std::string>::first);
+    if (axis == record.axes.end() || axis->second == value) continue;
+    const auto number = number_of<double>(value);
+    if (!number || numbers_.number(axis->second) != number)
+      throw Error(ErrorCode::io,
+                  fmt::format("{}:{}: column {}: '{}', but its case is {}: one of the two was changed", name_,
+                              line, name, axis->second, id));
+    axis->second = value;
+  }
+}
+
+bool RecordReader::read(const CsvTable::Row& row, Record& record) {
   const std::string& schema = row.cells.at(schema_);
   const bool footer = schema == footer_mark;
   if (!footer && schema != Record().schema)
@@ -286,37 +334,27 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
   record.axes.clear();
   for (std::size_t c = 0; c < row.cells.size(); ++c) {
     const std::string& cell = row.cells[c];
-    if (meaning_[c] == nullptr) {
-      if (!cell.empty()) record.axes.emplace_back(header_[c], cell);
-      continue;
-    }
-    std::visit(
-        [&](auto member) {
-          auto& field = record.*member;
-          if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
-            field = cell;
-          } else if constexpr (NamedEnum<std::decay_t<decltype(field)>>) {
-            const auto value = enum_named<std::decay_t<decltype(field)>>(cell);
-            if (!value)
-              throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line,
-                                                     header_[c], cell, fmt::join(enum_names(field), " ")));
-            field = *value;
-          } else {
-            // Unknown numbers are empty cells: clweave never writes inf or nan.
-            field = number_of<typename std::decay_t<decltype(field)>::value_type>(cell);
-            if (!cell.empty() && !field)
-              throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,
-                                                     header_[c], cell));
-          }
-        },
-        meaning_[c]->member);
+    if (meaning_[c] != nullptr)
+      read_cell(*meaning_[c], header_[c], cell, row.line, record);
+    else if (!is_unknown(cell))
+      record.axes.emplace_back(header_[c], from_inert(cell));
   }
-  if (!footer) use_names_of_today(record);
-  return !footer;
+  if (footer) {
+    // pandas has no whole numbers where a cell is empty.
+    if (const auto rows = numbers_.whole(record.run_id)) record.run_id = std::to_string(*rows);
+    return false;
+  }
+  // An index, as pandas writes it again where another cell of the column is empty.
+  if (auto& id = record.device_id;
+      id.ends_with(".0") && number_of<std::int64_t>(std::string_view(id).substr(0, id.size() - 2)))
+    id.resize(id.size() - 2);
+  use_names_of_today(record);
+  take_axes_of_id(record, row.line);
+  return true;
 }
 
 std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
-  const RecordReader reader(table.header, name);
+  RecordReader reader(table.header, name, table.dialect);
   std::vector<Record> records;
   records.reserve(table.rows.size());
   for (const auto& row : table.rows) {

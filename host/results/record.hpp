@@ -21,6 +21,7 @@ struct Family;
 namespace clweave::results {
 
 inline constexpr const char* opencl_api = "opencl";
+inline constexpr const char* schema_name = "clweave-";  // and its version
 
 struct Record : Measurement {
   // Identify the case, the run and the device.
@@ -157,22 +158,30 @@ inline constexpr const char* footer_mark = "#end";
 std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
 
 // Reads the rows under one header. Columns may be in any order; one that is not in the table is an axis.
-// Throws `io` with file, line and column for an invalid number, another schema, or a missing column.
+// Takes what pandas, R and spreadsheets make of the cells, as CsvNumbers and is_unknown say. Throws `io` with
+// file, line and column for an invalid number, another schema, a missing column, and an axis whose cell
+// contradicts the case id.
 class RecordReader {
  public:
-  RecordReader(std::vector<std::string> header, std::string name);
+  RecordReader(std::vector<std::string> header, std::string name, const CsvDialect& dialect = {});
 
   // Reads a row into `record`, reusing its memory. Returns false for the footer, whose `run_id` is the number
   // of rows.
-  bool read(const CsvTable::Row&, Record& record) const;
+  bool read(const CsvTable::Row&, Record& record);
 
   // Throws if the header lacks a column. Called after the schema is known, because a newer one may have
   // dropped it.
   void check_header() const;
 
  private:
+  void read_cell(const Column&, const std::string& title, const std::string& cell, std::size_t line,
+                 Record& record);
+  // Gives the axes the text that the id has for the same value, such as 1024 for 1024.0.
+  void take_axes_of_id(Record& record, std::size_t line);
+
   std::string name_;
   std::vector<std::string> header_;
+  CsvNumbers numbers_;
   std::vector<const Column*> meaning_;  // per file column; null: an axis
   std::size_t schema_ = 0;              // file column
   std::string missing_;

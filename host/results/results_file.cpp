@@ -14,6 +14,7 @@
 #include "base/path.hpp"
 #include "base/replacement.hpp"
 #include "base/version.hpp"
+#include "results/contradictions.hpp"
 
 namespace clweave::results {
 
@@ -36,6 +37,15 @@ void cut_to_last_line(const std::string& path) {
   }
   in.close();
   if (keep != size) fs::resize_file(path, static_cast<std::uintmax_t>(keep));
+}
+
+// Drops what follows the last whole row, or header: a cut row may have line ends within quotes.
+void cut_to_last_row(const std::string& path) {
+  cut_to_last_line(path);
+  if (fs::file_size(path) == 0) return;
+  CsvReader reader(path);
+  for (CsvTable::Row row; reader.next(row);) continue;
+  if (reader.whole_bytes() != fs::file_size(path)) fs::resize_file(path, reader.whole_bytes());
 }
 
 // Drops samples of rows that are not in the results, as their cases are run again.
@@ -106,6 +116,13 @@ void read_note(const std::string& path, Unfinished& out) {
 // Returns whether the case was never run: a lost device may be back.
 bool never_run(const Record& record) {
   return record.status == Status::device_lost && record.reason.starts_with("not run");
+}
+
+void check_rows(const CsvTable& table, const std::vector<Record>& records, const std::string& path) {
+  std::size_t r = 0;
+  for (const auto& row : table.rows) {
+    if (row.cells.at(0) != footer_mark) check_cells(records.at(r++), path, row.line);
+  }
 }
 
 // Returns the key of a device's findings in a run.
@@ -196,6 +213,7 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
   if (text.find('\n') == std::string::npos && !out.origin.command.empty()) return out;  // not even the header
   const CsvTable table = parse_csv(text, path);
   auto records = records_of(table, path);
+  check_rows(table, records, path);
   const bool footer = !table.rows.empty() && table.rows.back().cells.at(0) == footer_mark;
   std::set<std::string> lost;  // devices and runs
   for (const auto& record : records) {
@@ -217,6 +235,8 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
   }
   if (out.complete) return out;
   if (out.origin.command.empty()) refuse(path, "it holds no row that tells its command");
+  if (table.dialect != CsvDialect())
+    refuse(path, "another program has written it again, with other separators or another column");
   if (out.origin.version != version)
     refuse(path, fmt::format("it was made by clweave {}, this is {}", out.origin.version, version));
   auto with_natives = axes;
@@ -239,7 +259,7 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
       lock_(left.lock),
       written_(left.records.size()) {
   check_samples(path_);
-  cut_to_last_line(path_);
+  cut_to_last_row(path_);
   if (fs::exists(samples_path(path_))) cut_samples(samples_path(path_), left.kept.size());
   if (fs::file_size(path_) > 0 && keep_rows(path_, left.kept)) *lock_ = FileLock(path_);  // another file now
   rows_ = std::make_unique<CsvWriter>(path_, CsvWriter::Mode::append);

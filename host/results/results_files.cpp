@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -41,6 +43,40 @@ bool by_number(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+// Returns whether the header of a file that cannot be read is one of clweave's. A file that cannot even be
+// opened may be, too.
+bool may_be_ours(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return true;
+  std::string line(std::size_t{1} << 16, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  std::erase(line, '\0');  // UTF-16
+  line.resize(std::min(line.find('\n'), line.size()));
+  const auto has = [&](const Column& column) { return line.find(column.name) != std::string::npos; };
+  return std::all_of(columns().begin(), columns().begin() + 3, has);
+}
+
+// Says why a CSV of a folder is passed over; empty: it is wanted.
+std::string why_left_out(const std::string& path, ResultsFiles::What what) {
+  const std::string foreign = "is left out: no CSV of clweave run";
+  try {
+    CsvReader reader(path);
+    const auto& header = reader.header();
+    const auto schema = std::ranges::find(header, columns().front().name) - header.begin();
+    if (std::cmp_equal(schema, header.size()))
+      return what == ResultsFiles::all && header.front() == figures_first_column ? "" : foreign;
+    CsvTable::Row row;
+    // A merge counts the tasks that have no row yet.
+    if (!reader.next(row)) return what == ResultsFiles::all ? "is left out: it holds no row yet" : "";
+    const std::string& version = row.cells.at(static_cast<std::size_t>(schema));
+    return version == footer_mark || version.starts_with(schema_name) ? "" : foreign;
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::io || may_be_ours(path)) return "";
+    return fmt::format("{}: {}", foreign, error.what());
+  }
+}
+
 // Returns whether a file of a folder is one of clweave's; notes other CSV files.
 bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::string>& notes) {
   std::error_code none;
@@ -53,11 +89,9 @@ bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::s
     notes.push_back(path.string() + " is empty");
     return false;
   }
-  const auto header = CsvReader(path.string()).header();
-  if (std::ranges::find(header, columns().front().name) != header.end()) return true;
-  if (what == ResultsFiles::all && header.front() == figures_first_column) return true;
-  notes.push_back(path.string() + " is left out: no CSV of clweave run");
-  return false;
+  const std::string why = why_left_out(name, what);
+  if (!why.empty()) notes.push_back(name + " " + why);
+  return why.empty();
 }
 
 void add_below(const fs::path& folder, ResultsFiles::What what, const std::string& without,
@@ -99,7 +133,8 @@ ResultsFiles results_files(const std::vector<std::string>& names, ResultsFiles::
   throw Error(ErrorCode::usage,
               std::ranges::all_of(names, is_samples_path)
                   ? all + ": samples alone; name the CSV of rows that they lie beside"
-                  : fmt::format("no results file in {}: clweave run --csv FILE writes one", all));
+                  : fmt::format("no results file in {}: clweave run --csv FILE writes one{}{}", all,
+                                out.notes.empty() ? "" : "; ", fmt::join(out.notes, "; ")));
 }
 
 }  // namespace clweave::results

@@ -20,8 +20,10 @@ struct ResultsFiles {
 };
 
 // Replaces folders by the files below them that hold what is wanted, in the order of their names, without
-// `without` and without an archive of the CSV beside it. Skips samples, which belong to the rows beside them,
-// even if named. Throws `io` for a name that is neither file nor folder, and `usage` if there is no file.
+// `without` and without an archive of the CSV beside it. Passes over CSVs of other programs, and for `all`
+// those without a row yet; what has clweave's header stays, whatever follows. Skips samples, which belong to
+// the rows beside them, even if named. Throws `io` for a name that is neither file nor folder, and `usage` if
+// there is no file.
 ResultsFiles results_files(const std::vector<std::string>& names, ResultsFiles::What,
                            const std::string& without = {});
 

@@ -69,7 +69,7 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
     places[name] = is_free.size();
     is_free.push_back(is_free_text(name, axes));
   }
-  const RecordReader records(reader.header(), path);
+  RecordReader records(reader.header(), path, reader.dialect());
   records.check_header();
   SharedRows out;
   out.rows = csv_line(reader.header());

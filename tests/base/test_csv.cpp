@@ -216,6 +216,102 @@ TEST(CsvParse, AnyBeginningOfAFileGivesItsWholeRows) {
   }
 }
 
+TEST(CsvParse, ACutRowMayHaveLineEndsWithinQuotes) {
+  const std::string header = csv_line(Cells{"a", "b", "c"}), first = csv_line(Cells{"1", "x", "2"});
+  const std::string text = header + first + csv_line(Cells{"3", "two\nlines, \"quoted\"\n", "y"});
+  for (std::size_t n = header.size() + first.size() + 1; n < text.size(); ++n) {
+    CsvReader reader(std::string_view(text).substr(0, n), "x.csv");
+    CsvTable::Row row;
+    EXPECT_TRUE(reader.next(row)) << n;
+    EXPECT_FALSE(reader.next(row)) << n;
+    EXPECT_FALSE(reader.complete_last_line()) << n;
+    EXPECT_EQ(reader.whole_bytes(), header.size() + first.size()) << n;
+  }
+  EXPECT_EQ(complaint(header + "3,\"x\n1,2,3\n"), "x.csv:2:3: a quote that is never closed")
+      << "a row follows";
+  EXPECT_EQ(complaint(header + "\"x\n"), "x.csv:2:1: a quote that is never closed") << "it begins the row";
+}
+
+TEST(CsvParse, TakesSemicolonsWhereTheHeaderHasNoComma) {
+  const auto table = parse_csv("a;\"b;,\";c\r\n1,5;\"x;y\";\r\n", "x.csv");
+  EXPECT_EQ(table.header, (Cells{"a", "b;,", "c"}));
+  EXPECT_EQ(table.rows.at(0).cells, (Cells{"1,5", "x;y", ""}));
+  EXPECT_EQ(table.dialect.separator, ';');
+  EXPECT_EQ(parse_csv("a;b,c;d\n1,2\n", "x.csv").header, (Cells{"a;b", "c;d"}));
+  EXPECT_EQ(parse_csv("a;b\n1\n", "x.csv").header, (Cells{"a;b"})) << "one may be part of a name";
+}
+
+TEST(CsvParse, LeavesOutAColumnOfRowNames) {
+  const auto table = parse_csv("\"\",\"a\",\"b\"\n\"1\",2,3\n\"2\",4,5\n", "x.csv");
+  EXPECT_TRUE(table.dialect.row_names);
+  EXPECT_EQ(table.header, (Cells{"a", "b"}));
+  EXPECT_EQ(table.rows.at(1).cells, (Cells{"4", "5"}));
+  EXPECT_EQ(complaint(",a\n1\n"), "x.csv:2:1: 0 cells, but the header has 1");
+}
+
+TEST(CsvParse, RefusesWhatWouldFillTheMemory) {
+  const std::string cell(most_cell_bytes + 1, 'x');
+  EXPECT_EQ(complaint("a,b\n1," + cell + "\n"), "x.csv:2:3: a cell of more than 1 MiB");
+  EXPECT_EQ(complaint("a,b\n1,\"" + cell + "\"\n"),
+            "x.csv:2:3: a cell of more than 1 MiB, or a quote that is never closed");
+  std::string header = "c0";
+  for (std::size_t c = 1; c <= most_columns; ++c) header += ",c" + std::to_string(c);
+  EXPECT_NE(complaint(header + "\n").find(": more than 4096 columns"), std::string::npos);
+  EXPECT_EQ(complaint("a\n" + std::string(5000, ',') + "\n"), "x.csv:2:1: more than 4096 cells");
+  EXPECT_EQ(complaint(std::string_view("\xFF\xFE"
+                                       "a\0,\0b\0",
+                                       8)),
+            "x.csv:1:1: text in UTF-16: save the file as CSV in UTF-8");
+}
+
+TEST_F(CsvFile, RefusesALongRowBeforeItIsRead) {
+  std::ofstream out(file("long.csv"));
+  out << "a,b\n";
+  for (int n = 0; n < 40; ++n) out << std::string(most_cell_bytes / 2, 'x') << ',';
+  out.close();
+  EXPECT_EQ(error_of([&] {
+              CsvReader reader(file("long.csv"));
+              CsvTable::Row row;
+              while (reader.next(row)) continue;
+            }).what(),
+            file("long.csv") + ":2:1: a row of more than 16 MiB");
+}
+
+TEST(CsvLine, EndsWhatTheReaderWouldNotTake) {
+  const std::string whole(most_cell_bytes, 'x');
+  EXPECT_EQ(csv_line(Cells{whole}), whole + "\n");
+  const std::string line = csv_line(Cells{"1", whole + "y"});
+  EXPECT_TRUE(line.ends_with("x .. (786433 more bytes)\n"));
+  EXPECT_EQ(parse_csv("a,b\n" + line, "x.csv").rows.size(), 1U);
+}
+
+TEST(CsvCells, AreInertForASpreadsheet) {
+  for (const char* formula : {"=1+1", "@SUM(1)", "+cmd|' /C calc'!A0", "-2+f(1)", "\tx", "'=1", "''=1"}) {
+    EXPECT_EQ(inert(formula), std::string("'") + formula);
+    EXPECT_EQ(from_inert(inert(formula)), formula);
+  }
+  for (const char* text : {"", "-1.5", "+3", "-cl-std=CL1.2", "a=b", "'quoted'", "-"}) {
+    EXPECT_EQ(inert(text), text);
+    EXPECT_EQ(from_inert(text), text);
+  }
+}
+
+TEST(CsvCells, AreNumbersAsOtherProgramsWriteThem) {
+  CsvNumbers commas{CsvDialect()}, semicolons{CsvDialect{.separator = ';'}};
+  EXPECT_EQ(commas.whole("4.0"), 4);
+  EXPECT_EQ(commas.whole("1e+05"), 100000);
+  EXPECT_EQ(commas.whole("-9223372036854775807"), -9223372036854775807);
+  for (const char* none : {"4.5", "1E+05", "9.3e15", "4,0", " 4", "", "nan", "inf", "0x4"})
+    EXPECT_FALSE(commas.whole(none)) << none;
+  EXPECT_FALSE(commas.number("1,5"));
+  EXPECT_EQ(semicolons.number("1,5e-06"), 1.5e-6);
+  EXPECT_FALSE(semicolons.number("1.5")) << "as either may part thousands";
+  EXPECT_EQ(
+      semicolons.refusal("1.5", false),
+      "'1.5' is no number where other cells have decimals behind ',': save the file again with one mark");
+  EXPECT_FALSE(semicolons.number("1,234,567"));
+}
+
 TEST_F(CsvFile, ReadsWhatTheWriterWrote) {
   const std::string path = file("some/new/folder/x.csv");
   CsvWriter writer(path);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 using namespace clweave::commands;
 
@@ -155,4 +156,57 @@ TEST(Report, RefusesARowOfAnotherWidthAndAFormatThatThereIsNot) {
   Report report = sample();
   EXPECT_THROW(report.row({std::string("one")}), Error);
   EXPECT_THROW(text_of(report, "xml", Screen{}), Error);
+}
+
+TEST(Report, FitsAnyScreenAndSaysOnceWhatThatCost) {
+  Report report = sample();
+  Table wide({{"statement", Align::left, Overflow::wrap}, {"numbers"}, {"more numbers"}});
+  wide.add({"a sentence of several words and one_that_is_very_long_indeed", "1234567890123", "1234567890"});
+  wide.title("a title that is wider than many screens are");
+  report.table(wide);
+  report.drawing([](const Screen&) { return std::string(50, '#') + "\n"; });
+  for (int width = 1; width <= 60; ++width) {
+    std::size_t said = 0;
+    for (const auto& line : split(text_of(report, "text", Screen{.ascii = false, .width = width}), '\n')) {
+      if (line.starts_with("clweave run")) continue;  // for copying
+      EXPECT_LE(width_of(line), static_cast<std::size_t>(width)) << line;
+      if (line.starts_with("lines were cut")) ++said;
+    }
+    if (width >= 15) EXPECT_EQ(said, width < 50 ? 1U : 0U) << width;
+  }
+}
+
+// Text of files and drivers: a terminal, a spreadsheet and a page obey none of it in any format.
+TEST(Report, LetsNoTextCommandWhatReadsIt) {
+  const std::string name = "=cmd|x\u009b2J\x1b[2J\x7f<img src=x>![a](http://example.org)";
+  Report report;
+  report.heading(name);
+  report.line(name);
+  report.command("```\n" + name);
+  Table table({{"name"}});
+  table.add({name});
+  report.table(std::move(table));
+  report.columns({"name", "value"});
+  report.row({name, 1.0});
+  for (const auto& printer : printers()) {
+    const std::string out = text_of(report, printer.name, Screen{.ascii = false});
+    EXPECT_EQ(out.find('\x1b'), std::string::npos) << printer.name;
+    EXPECT_EQ(out.find('\x7f'), std::string::npos) << printer.name;
+    EXPECT_EQ(out.find("\u009b"), std::string::npos) << printer.name;
+  }
+  for (const char* format : {"json", "jsonl"}) {
+    const std::string out = text_of(report, format, Screen{});
+    EXPECT_THAT(out, testing::HasSubstr("\\u009b2J\\u001b[2J\\u007f<img")) << format;
+    const auto back = nlohmann::json::parse(out);
+    EXPECT_EQ(back.is_array() ? back[0]["name"] : back["name"], name) << "the name itself";
+  }
+  EXPECT_THAT(text_of(report, "csv", Screen{}), testing::HasSubstr("\n'=cmd|x?2J?<img"));
+  const std::string page = text_of(report, "markdown", Screen{});
+  const auto code = page.find("````\n```\n");
+  ASSERT_NE(code, std::string::npos) << page;
+  for (const std::string& part : {page.substr(0, code), page.substr(page.find("\n````\n", code + 4))}) {
+    EXPECT_EQ(part.find("<img"), std::string::npos) << part;
+    EXPECT_EQ(part.find("!["), std::string::npos) << part;
+    EXPECT_EQ(part.find("]("), std::string::npos) << part;
+  }
 }

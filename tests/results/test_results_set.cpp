@@ -242,6 +242,7 @@ TEST(Reader, WhatFitsACacheIsCachedAlsoWhereTheRunLookedForNone) {
   Record found = row({}, 1);
   found.finding = "cache_bytes";
   found.value = 64e6;
+  found.family = "peak";
   found.case_id = "peak/cache_bytes";
   const auto of_bytes = [](const char* kernel, std::int64_t bytes) {
     Record out = row({{"kernel", kernel}}, 1);

@@ -52,7 +52,12 @@ std::vector<std::string> texts_at(const json& object, const char* key) {
   if (it == object.end()) return {};
   if (it->is_string()) return {it->get<std::string>()};
   if (!it->is_array()) fail(std::string(key) + " must be a text or a list of texts");
-  return it->get<std::vector<std::string>>();
+  std::vector<std::string> out;
+  for (const auto& text : *it) {
+    if (!text.is_string()) fail(fmt::format("{} must list texts, not {}", key, text.dump()));
+    out.push_back(text);
+  }
+  return out;
 }
 
 Value value_from(const json& v) {
@@ -322,6 +327,13 @@ void find_precondition(Claim& claim, const std::vector<Claim>& before) {
   }
 }
 
+// Returns what the JSON library says without its own names.
+std::string plain(const json::exception& error) {
+  std::string text = error.what();
+  if (text.starts_with("[json.")) text.erase(0, text.find(']') + 2);
+  return text;
+}
+
 }  // namespace
 
 std::vector<Claim> parse_claims(std::string_view text, const std::string& name) {
@@ -340,7 +352,8 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
       out.push_back(std::move(claim));
     }
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
+    throw Error(ErrorCode::io,
+                fmt::format("{}: {}: {}", name, at.empty() ? "claims" : "claim " + at, plain(error)));
   } catch (const Error& error) {
     throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
   }

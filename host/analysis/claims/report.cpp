@@ -277,40 +277,42 @@ const char* remark =
     "Rows of one or two runs are given the usual spread between runs, on CPUs 25 %; to measure it:\n"
     "clweave run --claims --runs 5";
 
-// Adds a row per claim_result, which JSON nests by device.
+// Adds a row per claim_result, which JSON nests by device; made when asked for, as a fleet has many.
 void add_rows(const std::vector<DeviceClaimResults>& devices, Report& out) {
   out.columns({"device", "claim",     "setting",   "verdict",  "value",
                "low",    "high",      "unit",      "asked",    "note",
                "cached", "runs",      "published", "evidence", "known_incorrect",
                "check",  "statement", "source",    "command",  "cases"});
-  for (const auto& device : devices) {
-    for (const auto& r : device.claim_results) {
-      const Claim& claim = *r.claim;
-      const auto cell_of = [&](double Estimate::*member) {
-        return r.estimate ? Cell(*r.estimate.*member) : Cell();
-      };
-      out.row({device.name,
-               claim.id,
-               r.criterion != nullptr ? Cell(text_of(r.criterion->launches)) : Cell(),
-               text_of(r.verdict),
-               cell_of(&Estimate::value),
-               cell_of(&Estimate::low),
-               cell_of(&Estimate::high),
-               unit_of(claim),
-               r.criterion != nullptr ? Cell(asked_text(r.criterion->rule)) : Cell(),
-               r.note,
-               r.cached,
-               r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
-               published_texts(claim),
-               claim.published_bug.empty() ? Cell() : Cell("discarded: " + claim.published_bug),
-               r.known_incorrect,
-               claim.check,
-               claim.statement,
-               claim.source,
-               r.command,
-               r.cases});
+  out.rows([&devices](const std::function<void(Report::Row)>& take) {
+    for (const auto& device : devices) {
+      for (const auto& r : device.claim_results) {
+        const Claim& claim = *r.claim;
+        const auto cell_of = [&](double Estimate::*member) {
+          return r.estimate ? Cell(*r.estimate.*member) : Cell();
+        };
+        take({device.name,
+              claim.id,
+              r.criterion != nullptr ? Cell(text_of(r.criterion->launches)) : Cell(),
+              text_of(r.verdict),
+              cell_of(&Estimate::value),
+              cell_of(&Estimate::low),
+              cell_of(&Estimate::high),
+              unit_of(claim),
+              r.criterion != nullptr ? Cell(asked_text(r.criterion->rule)) : Cell(),
+              r.note,
+              r.cached,
+              r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
+              published_texts(claim),
+              claim.published_bug.empty() ? Cell() : Cell("discarded: " + claim.published_bug),
+              r.known_incorrect,
+              claim.check,
+              claim.statement,
+              claim.source,
+              r.command,
+              r.cases});
+      }
     }
-  }
+  });
   out.nest({{"", {"device"}}, {"claims"}});
 }
 

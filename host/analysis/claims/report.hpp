@@ -17,7 +17,8 @@ struct DeviceClaimResults {
 // Writes the published values, each with the verdict it gives on its own claim, and whether they are void.
 std::string evidence_text(const Claim&);
 
-// Reports the claim_results; `with_cases` adds, for people, the rows behind each.
+// Reports the claim_results, which must outlive the report; `with_cases` adds, for people, the rows behind
+// each.
 Report report_of(const std::vector<DeviceClaimResults>&, bool with_cases);
 
 }  // namespace clweave::claims

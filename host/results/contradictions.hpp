@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// contradictions: holds the cells of a row against each other, as one that was edited alone contradicts those
+// that it follows from.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "results/record.hpp"
+
+namespace clweave::results {
+
+// Throws `io` with file, line and column for a cell that contradicts others of its row: family, axes and case
+// id; a rate or an energy per unit that is not its count over its time; ends of an interval, quartiles and
+// extremes out of order; fractions outside 0 to 1, negative counts; an `ok` row whose output was wrong.
+// Allows what a spreadsheet loses, which keeps six digits.
+void check_cells(const Record&, const std::string& file, std::size_t line);
+
+}  // namespace clweave::results
