@@ -2,18 +2,25 @@
 // formats: computes chains of x = x * m + c of packed words, in a number format and by one of the paths to it.
 //
 // ILP                        chains of a work-item
+// V, PAIRS                   a word or a vector of them; name of the vector type with twice the elements, halves or
+//                            ushorts, of paths that step these
 // HALF_BUILTIN, HALF_PTX ..  one of these is defined: format and path
 #ifdef EDITOR
 #define ILP 4
+#define V uint4
+#define PAIRS ushort8
 #define INT16_BUILTIN
-#elif !defined(ILP)
-#error "formats.cl needs ILP from the host"
+#elif !defined(ILP) || !defined(V)
+#error "formats.cl needs ILP and V from the host"
 #endif
+
+#define AS_(type, x) as_##type(x)
+#define AS(type, x) AS_(type, x)
 
 // Steps two halves.
 #if defined(HALF_BUILTIN)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-uint step(const uint x, const uint m, const uint c) { return as_uint(fma(as_half2(x), as_half2(m), as_half2(c))); }
+V step(const V x, const V m, const V c) { return AS(V, fma(AS(PAIRS, x), AS(PAIRS, m), AS(PAIRS, c))); }
 #elif defined(HALF_PTX)
 uint step(const uint x, const uint m, const uint c) {
   uint y;
@@ -47,18 +54,18 @@ uint step(const uint x, const uint m, const uint c) {
 
 // Steps two numbers of 16 bits.
 #elif defined(INT16_BUILTIN)
-uint step(const uint x, const uint m, const uint c) { return as_uint(as_ushort2(x) * as_ushort2(m) + as_ushort2(c)); }
+V step(const V x, const V m, const V c) { return AS(V, AS(PAIRS, x) * AS(PAIRS, m) + AS(PAIRS, c)); }
 #elif defined(INT16_EMULATION)
-uint step(const uint x, const uint m, const uint c) {
-  const uint low = (x & 0xFFFFu) * (m & 0xFFFFu) + (c & 0xFFFFu), high = (x >> 16) * (m >> 16) + (c >> 16);
+V step(const V x, const V m, const V c) {
+  const V low = (x & 0xFFFFu) * (m & 0xFFFFu) + (c & 0xFFFFu), high = (x >> 16) * (m >> 16) + (c >> 16);
   return (high << 16) | (low & 0xFFFFu);
 }
 
 // Steps the low 24 bits of both.
 #elif defined(INT24_BUILTIN)
-uint step(const uint x, const uint m, const uint c) { return mad24(x & 0xFFFFFFu, m & 0xFFFFFFu, c); }
+V step(const V x, const V m, const V c) { return mad24(x & 0xFFFFFFu, m & 0xFFFFFFu, c); }
 #elif defined(INT24_EMULATION)
-uint step(const uint x, const uint m, const uint c) { return (x & 0xFFFFFFu) * (m & 0xFFFFFFu) + c; }
+V step(const V x, const V m, const V c) { return (x & 0xFFFFFFu) * (m & 0xFFFFFFu) + c; }
 #endif
 
 #if defined(MATRIX_HALF_PTX) || defined(MATRIX_HALF_SUBGROUP8) || defined(MATRIX_HALF_SUBGROUP16)
@@ -69,17 +76,17 @@ uint step(const uint x, const uint m, const uint c) { return (x & 0xFFFFFFu) * (
 
 #if !defined(MATRIX_HALF) && !defined(MATRIX_INT8)
 
-__kernel void chains(__global uint* restrict out, __global const uint* restrict in, const uint m, const uint c,
+__kernel void chains(__global V* restrict out, __global const V* restrict in, const uint m, const uint c,
                      const uint iterations) {
   const size_t item = get_global_id(0);
-  uint x[ILP];
+  V x[ILP];
 #pragma unroll
   for (uint k = 0; k < ILP; ++k) x[k] = in[item * ILP + k];
   for (uint i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (uint k = 0; k < ILP; ++k) x[k] = step(x[k], m, c);
+    for (uint k = 0; k < ILP; ++k) x[k] = step(x[k], (V)(m), (V)(c));
   }
-  uint sum = 0;
+  V sum = (V)(0);
 #pragma unroll
   for (uint k = 0; k < ILP; ++k) sum = sum * 31u + x[k];
   out[item] = sum;

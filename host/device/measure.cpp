@@ -111,11 +111,12 @@ namespace {
 std::string unsettled_reason(const StopRule& stop, std::span<const double> times,
                              const MedianInterval& interval) {
   constexpr double strong_r1 = 0.5;
+  constexpr std::size_t enough = 15;  // samples to speak of their correlation
   if (drifts(stop, times))
     return fmt::format(
         "not converged: the samples drift, the second half's median is {:+.2g} % off the first's",
         100 * *drift(times));
-  if (interval.n >= stop.min_samples && interval.r1 > strong_r1)
+  if (interval.n >= std::max(stop.min_samples, enough) && interval.r1 > strong_r1)
     return fmt::format("not converged: {} samples with an autocorrelation of {:.2g} are like {:.0f}",
                        interval.n, interval.r1,
                        static_cast<double>(interval.n) * (1 - interval.r1) / (1 + interval.r1));

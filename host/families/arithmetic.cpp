@@ -469,12 +469,13 @@ Family arithmetic() {
                                {"iterations", {4096, 8192}}};
   const Sweep peak = {{"type", types},         {"operation", operations}, {"ilp", {4, 8, 16}},
                       {"groups_per_cu", {64}}, {"group", {256}},          {"iterations", {4096, 8192}}};
-  const Sweep wide = {{"type", {"float", "double"}},
-                      {"ilp", {4, 8}},
-                      {"width", {16}},
-                      {"group", {1}},
-                      {"groups_per_cu", {64}},
-                      {"iterations", {8192, 16384}}};
+  // What processors need, whose vectors are not made of work-items; int and long have operation mad alone.
+  const std::string wide_vectors =
+      "type=float,double,int,long,half operation=mad,fma ilp=8 width=16 group=1 groups_per_cu=64 "
+      "iterations=16384";
+  const Sweep wide = {
+      {"type", types},         {"operation", operations},    {"ilp", {4, 8}}, {"width", {16}}, {"group", {1}},
+      {"groups_per_cu", {64}}, {"iterations", {8192, 16384}}};
   return {
       .name = "arithmetic",
       .question =
@@ -522,9 +523,10 @@ Family arithmetic() {
                      "type=double,int,long group=32,128,256,512",
                      "type=float,double,int,long ilp=8 groups_per_cu=64",
                      "ilp=1,2,3 group=1024 groups_per_cu=2",
-                     "type=float,double ilp=8 width=16 group=1 groups_per_cu=64 iterations=16384"},
+                     "type=float,double operation=fma ilp=8 groups_per_cu=64",
+                     "type=half ilp=8 width=2 groups_per_cu=64", wide_vectors},
            .profile = {"ilp=1,2,4,8 group=128", "group=32 iterations=4096,8192", "ilp=8 groups_per_cu=64",
-                       "ilp=8 width=16 group=1 groups_per_cu=64 iterations=16384"},
+                       "operation=mad,fma ilp=8 width=16 group=1 groups_per_cu=64 iterations=16384"},
            .paper = {alone, others, ends, full_of_items, peak, wide},
            .full = {alone, others, ends, full_of_items, peak, wide,
                     "ilp=1,4,8,16 unroll=4,16 groups_per_cu=64 group=64,256,1024 iterations=4096,8192"}},

@@ -341,7 +341,7 @@ Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std
   }
   const std::string name = fmt::format("l{}_latency", number),
                     what = fmt::format("L{} pointer-chase latency", number);
-  if (times.lengths() > 1) return times.finding(name, what);
+  if (times.lengths() > 1) return times.slope(name, what);
   return {name, level.ns, "ns",
           fmt::format("{} {:.4g} ns, launch and index arithmetic included", what, level.ns)};
 }

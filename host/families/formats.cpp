@@ -22,7 +22,7 @@ namespace {
 
 using Word = std::uint32_t;
 constexpr std::uint64_t tile_rows = 16, tile_columns = 8, tile = tile_rows * tile_columns;
-constexpr std::uint64_t distinct_items = 256;
+constexpr std::uint64_t distinct_words = 256;
 constexpr std::uint64_t words_of_a = 128, words_of_b = 64;  // words of the two factors of a tile
 
 // Rounds x to half precision, ties to even; x is normal and in range.
@@ -114,34 +114,51 @@ std::string upper(std::string text) {
 
 struct Launched {
   std::uint64_t group, items, ilp, trips;
+  std::uint64_t width;  // words of a chain
 };
+
+// Returns whether a path has vectors of more words; those of halves and ushorts end at 16 elements.
+bool has_width(const Case& at) {
+  const std::string &kernel = at.text("kernel"), &path = at.text("path");
+  const bool pairs = (kernel == "half" || kernel == "int16") && path == "builtin";
+  return at.number("width") == 1 || (pairs && at.number("width") <= 8) || kernel == "int24" ||
+         (kernel == "int16" && path == "emulation");
+}
+
+void define_types(Plan& p, const Case& at) {
+  const auto width = at.number("width");
+  p.define("V", width > 1 ? fmt::format("uint{}", width) : "uint");
+  if (at.is("path", "builtin") && (at.is("kernel", "half") || at.is("kernel", "int16")))
+    p.define("PAIRS", fmt::format("{}{}", at.is("kernel", "half") ? "half" : "ushort", 2 * width));
+}
 
 void chains(Plan& p, const Case& at, const Launched& l) {
   const std::string kernel = at.text("kernel");
   const bool halves = kernel == "half";
   const Step step = step_of(kernel, at.is("path", "emulation"));
   const Random<Word> random(at.seed, 1), factor(at.seed, 2);
-  // Repeats values among work-items, as the host takes far longer for a chain. Halves have magnitudes between
+  // Repeats values among words, as the host takes far longer for a chain. Halves have magnitudes between
   // 1 and 2, so that a factor near 1 affects them for a thousand steps.
   const auto value = [=](std::uint64_t i) {
-    const Word bits = random(i % (distinct_items * l.ilp));
+    const Word bits = random(i % (distinct_words * l.ilp));
     return halves ? (bits & 0x83FF83FFu) | 0x3C003C00u : bits;
   };
   constexpr Word nearly_one = 0xBBFE3BFEu, third = 0x34003500u;
   const Word m = halves ? nearly_one : factor(0) | 0x00010001u, c = halves ? third : factor(1);
-  const auto in = p.input<Word>(l.items * l.ilp, value);
-  const auto out = p.output<Word>(l.items);
+  const std::uint64_t words = l.items * l.width;  // stored
+  const auto in = p.input<Word>(words * l.ilp, value);
+  const auto out = p.output<Word>(words);
   p.launch("chains", {l.items}, {l.group}, out, in, m, c, static_cast<Word>(l.trips));
   struct Sums {
     std::once_flag once;
-    std::array<Word, distinct_items> of = {};
+    std::array<Word, distinct_words> of = {};
   };
   const auto sums = std::make_shared<Sums>();
   const auto compute = [=] {
-    for_stretches(distinct_items, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for_stretches(distinct_words, 1, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) {
         for (std::uint64_t k = 0; k < l.ilp; ++k) {
-          Word x = value(i * l.ilp + k);
+          Word x = value((i / l.width * l.ilp + k) * l.width + i % l.width);
           for (std::uint64_t t = 0; t < l.trips; ++t) x = step(x, m, c);
           sums->of[i] = sums->of[i] * 31 + x;
         }
@@ -150,11 +167,11 @@ void chains(Plan& p, const Case& at, const Launched& l) {
   };
   p.expect_from<Word>(out, [=](std::uint64_t begin) {
     std::call_once(sums->once, compute);
-    return [sums, i = begin]() mutable { return sums->of[i++ % distinct_items]; };
+    return [sums, i = begin]() mutable { return sums->of[i++ % distinct_words]; };
   });
-  p.cost = {.read = l.items * l.ilp * sizeof(Word),
-            .written = l.items * sizeof(Word),
-            .flops = l.items * l.ilp * l.trips * operations(kernel),
+  p.cost = {.read = words * l.ilp * sizeof(Word),
+            .written = words * sizeof(Word),
+            .flops = words * l.ilp * l.trips * operations(kernel),
             .items = l.items};
 }
 
@@ -209,7 +226,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
       .items = device.units() * at.count("groups_per_cu") * at.count("group"),
       .ilp = at.count("ilp"),
       .trips = at.count("iterations", 1,
-                        static_cast<std::int64_t>(std::min<std::uint64_t>(65536, device.most_turns())))};
+                        static_cast<std::int64_t>(std::min<std::uint64_t>(65536, device.most_turns()))),
+      .width = at.count("width")};
   Plan::need(!at.is("path", "ptx") || device.has_extension("cl_nv_pragma_unroll"),
              "path=ptx needs NVIDIA's compiler");
   // Oclgrind accepts the program and then aborts.
@@ -222,6 +240,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   // Recognises NVIDIA's compiler, which implies the instructions.
   p.may_fail_to_build =
       at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
+  define_types(p, at);
   p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
   if (at.is("kernel", "matrix_half")) {
     // Larger sums are not exact.
@@ -255,8 +274,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (fastest == nullptr) continue;
     const double operations = 1e-9 * as_double(fastest->flops);
     const std::string unit = kernel.ends_with("half") ? "GFLOP/s" : "GOP/s";
+    const std::int64_t width = fastest->at.number("width");
     Finding rate{kernel + "_rate", operations / fastest->time_s, unit,
-                 fmt::format("{} by path {}: {:.4g} {}", kernel, fastest->at.text("path"),
+                 fmt::format("{} by path {}{}: {:.4g} {}", kernel, fastest->at.text("path"),
+                             width > 1 ? fmt::format(" in vectors of {} words", width) : "",
                              operations / fastest->time_s, unit)};
     if (fastest->low_s && fastest->high_s) {
       rate.low = operations / *fastest->high_s;
@@ -278,6 +299,9 @@ Family formats() {
   const Sweeps all = {"kernel=half path=builtin,ptx,emulation", "kernel=dot8 path=extension,ptx,emulation",
                       "kernel=int16,int24 path=builtin,emulation",
                       "kernel=matrix_half,matrix_int8 path=ptx,subgroup8,subgroup16"};
+  // What processors need, whose vectors are not made of work-items.
+  const Sweeps wide = {"kernel=half,int16 path=builtin width=8 group=32",
+                       "kernel=int24 path=builtin,emulation width=16 group=32"};
   const auto each = [](const Sweeps& sweeps, const std::string& more) {
     Sweeps out;
     for (auto sweep : sweeps) {
@@ -304,6 +328,13 @@ Family formats() {
                 .meaning = "independent dependency chains per work-item",
                 .values = {8, 1, 2, 4},
                 .domain = whole(1, 16)},
+               {.name = "width",
+                .meaning = "32-bit words of a vector, each a dependency chain: of int16 and half by OpenCL C "
+                           "up to 8, of int24 up to 16",
+                .values = {1, 4, 8, 16},
+                .domain = powers_of_two(1, 16),
+                .when =
+                    [](const Case& at) { return at.is("path", "builtin") || at.is("path", "emulation"); }},
                {.name = "group",
                 .meaning = "work-items per work-group",
                 .values = {256, 128, 1024},
@@ -319,15 +350,18 @@ Family formats() {
                 .domain = whole(1, 65536)}},
       .presets = {.smoke = each(all, "group=32 groups_per_cu=1 iterations=1,37 ilp=2") +
                            each({"kernel=half path=builtin,emulation"},
-                                "group=32 groups_per_cu=1 iterations=611 ilp=1"),
-                  .quick = all,
+                                "group=32 groups_per_cu=1 iterations=611 ilp=1") +
+                           each({"kernel=half,int16,int24 path=builtin", "kernel=int16 path=emulation"},
+                                "group=32 groups_per_cu=1 iterations=37 ilp=2 width=4"),
+                  .quick = all + wide,
                   .paper = {},
-                  .full = each(all, "ilp=1,2,4,8 group=128,256,1024")},
+                  .full = each(all, "ilp=1,2,4,8 group=128,256,1024") + each(wide, "ilp=2,4,8 width=4,8,16")},
       .view = {.rows = {"kernel", "path"}, .columns = {"ilp", "group"}, .quantity = "rate"},
       .is_valid =
           [](const Case& at) {
             const std::string &kernel = at.text("kernel"), &path = at.text("path");
             const bool by_subgroup = path.starts_with("subgroup");
+            if (!has_width(at)) return false;
             if (is_matrix(at)) return path == "ptx" || by_subgroup;
             if (by_subgroup) return false;
             if (path == "extension") return kernel == "dot8";

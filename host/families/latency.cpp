@@ -190,12 +190,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     for (const auto& [key, chain] : chains) {
       if (best == nullptr || tells_more(chain, *best, in_memory)) best = &chain;
     }
-    if (in_memory)
-      out.insert(out.begin(), best->times.finding("dram_latency",
-                                                  fmt::format("pointer-chase latency in {}",
-                                                              bytes_text(static_cast<double>(best->bytes)))));
-    else
-      out.push_back(best->times.finding(kernel + "_latency", fmt::format("one step of {} takes", kernel)));
+    // Nothing of a round trip happens once; of one length nothing tells the launch from the steps.
+    const bool slope = kernel != "round_trip" && best->times.lengths() > 1;
+    const std::string name = in_memory ? "dram_latency" : kernel + "_latency";
+    const std::string what = in_memory
+                                 ? "pointer-chase latency in " + bytes_text(static_cast<double>(best->bytes))
+                                 : fmt::format("one step of {} takes", kernel);
+    const char* beside = kernel == "round_trip" ? "" : ", its launch included";
+    out.insert(in_memory ? out.begin() : out.end(),
+               slope ? best->times.slope(name, what) : best->times.whole(name, what, beside));
   }
   return out;
 }
@@ -210,7 +213,8 @@ Sweeps sweeps(const Values& bytes) {
           "kernel=chase_local working_set=4096,16384",
           "kernel=chase_local links=index,address working_set=16384" + short_steps,
           "kernel=mad_chain" + short_steps,
-          "kernel=launch,round_trip" + launch_lengths,
+          "kernel=launch" + launch_lengths,
+          "kernel=round_trip chain_length=64",
           "kernel=atomic_chain,atomic_chain_local" + atomic_lengths};
 }
 
@@ -278,7 +282,7 @@ Family latency() {
                             "chain_length=5 group=64"},
                   .quick = sweeps(large),
                   .profile = {"kernel=chase links=index,address working_set=268435456" + memory_lengths,
-                              "kernel=launch,round_trip" + launch_lengths},
+                              "kernel=launch" + launch_lengths, "kernel=round_trip chain_length=64"},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
       .view = {.rows = {"kernel", "working_set"},

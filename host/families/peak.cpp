@@ -384,15 +384,21 @@ Family peak() {
       "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
   // Brackets the end of the cache, which refine finds.
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
+  // On a processor a work-item's reads take no longer than its work-group's start and filling local memory,
+  // if they are few.
+  const Sweep long_local = "kernel=local_read_run iterations=2049";
   const Sweeps profile = {"kernel=" + memory + " n=134217728",
-                          "kernel=copy,copy_run contents=zeros n=134217728", ends,
+                          "kernel=copy,copy_run contents=zeros n=134217728",
+                          ends,
                           "kernel=" + local + " iterations=129",
+                          long_local,
                           "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
   // Adds larger arrays, which reach slightly more bandwidth.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
                            "kernel=read,read_run,read_tile n=268435456",
                            "kernel=" + local + " iterations=129,513",
+                           long_local,
                            "kernel=" + arithmetic + " type=" + types + " iterations=2048,8192"};
   return {
       .name = "peak",

@@ -36,7 +36,9 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
 }
 
 Outcome outcome_of(const Case& at, const Record& record) {
-  Outcome out(at, *record.time_s, record.time_low_s, record.time_high_s);
+  // Samples whose median has no interval tell no less than their range, as where a file is read.
+  Outcome out(at, *record.time_s, record.time_low_s ? record.time_low_s : record.min_s,
+              record.time_high_s ? record.time_high_s : record.p95_s);
   static_cast<Measurement&>(out) = static_cast<const Measurement&>(record);
   out.converged = record.converged != "no";
   out.disturbed = !record.disturbed.empty();

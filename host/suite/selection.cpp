@@ -82,15 +82,16 @@ class Left {
   RE2 filter_;  // linear time for any expression
 };
 
-// Refuses values of an axis that applies to no selected case: all would silently have the default.
-void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
+// Refuses values of an axis that applies to no selected case: all would silently have the default. Peaks that
+// are measured for other families' sake were not selected.
+void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs, bool peaks_added) {
   for (const auto& setting : set) {
     const std::string& name = setting.first;
     const Values& values = setting.second;
     std::set<std::string> kernels;
     const bool heeded =
         jobs.empty() || std::ranges::any_of(jobs, [&](const Job& job) {
-          const Axis* axis = job.is_peak ? nullptr : job.family->axis(name);
+          const Axis* axis = peaks_added && job.is_peak ? nullptr : job.family->axis(name);
           if (axis == nullptr) return false;
           if (job.family->axis("kernel") != nullptr) kernels.insert(job.at.text("kernel"));
           return job.family->uses(job.at, axis->name) ||
@@ -165,7 +166,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
       first.push_back({&*peak, std::move(at), false, true});
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
-  check_used(set, jobs);
+  check_used(set, jobs, add);
   if (jobs.empty()) {
     throw Error(ErrorCode::usage,
                 "no case is left: loosen --where or --filter (clweave list shows axes and values, "

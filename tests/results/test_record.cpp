@@ -322,6 +322,22 @@ TEST(Dictionary, ExplainsEveryColumnOnce) {
   }
 }
 
+// As where a file is read: else a few correlated samples would leave findings without intervals.
+TEST(Outcomes, HaveTheRangeOfSamplesWhereTheMedianHasNoInterval) {
+  Record record;
+  record.time_s = 2;
+  record.min_s = 1;
+  record.p95_s = 5;
+  const Outcome without = outcome_of({"copy", {}, 1}, record);
+  EXPECT_EQ(without.low_s, 1);
+  EXPECT_EQ(without.high_s, 5);
+  record.time_low_s = 1.9;
+  record.time_high_s = 2.1;
+  const Outcome with = outcome_of({"copy", {}, 1}, record);
+  EXPECT_EQ(with.low_s, 1.9);
+  EXPECT_EQ(with.high_s, 2.1);
+}
+
 TEST(Dictionary, StandsInTheResultsFolder) {
   const auto path = std::filesystem::path(CLWEAVE_SOURCE_DIR) / "results" / "README.md";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " does not exist";

@@ -279,6 +279,11 @@ TEST(Order, TakesPeaksThatWereChosenAloneAsPeaks) {
   for (const auto& job : Chosen{.preset = "smoke", .families = {"peak"}}.jobs()) EXPECT_FALSE(job.is_peak);
 }
 
+TEST(Order, PeaksThatWereChosenAloneHeedValues) {
+  EXPECT_THAT(ids({.families = {"peak"}, .set = {"n=1000"}}),
+              ElementsAre("peak/kernel=copy/n=1000", "peak/kernel=read/n=1000"));
+}
+
 // The families as they are.
 TEST(Order, HoldsForEveryPreset) {
   const auto& all = all_families();

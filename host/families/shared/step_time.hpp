@@ -18,10 +18,12 @@ class ChainTimes {
 
   // Makes a finding in ns of the slope between the shortest and the longest chain, which leaves out the
   // launch and all that happens once in it, with the widest interval that theirs allow. Undecided where one
-  // has no interval, where the slope's is wider than a quarter of it either way, and where the slope
-  // contradicts the longer chain. From one length it is that chain's time per step, and the sentence says
-  // that the launch is included. `what` begins the sentence, "one step of mad_chain takes".
-  Finding finding(const std::string& name, const std::string& what) const;
+  // has none, where the slope's is wider than a quarter of it either way, and where it contradicts the longer
+  // chain. `what` begins the sentence, "one step of mad_chain takes".
+  Finding slope(const std::string& name, const std::string& what) const;
+  // Makes a finding of the longest chain's time per step alone. `beside` ends the sentence: what else is in
+  // it.
+  Finding whole(const std::string& name, const std::string& what, const std::string& beside) const;
 
  private:
   std::map<std::int64_t, const Outcome*> fastest_;
