@@ -27,10 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Parses a name: "fleet-812-3-of-64-node07.csv" gives fleet-812-*-of-64, 3 and 64.
+// Parses a name: "fleet-812-3-of-64-node07.csv" gives fleet-812-*-of-64, 3 and 64; of an array whose ids are a list
+// "fleet-812-id17-of-3-node07.csv" gives fleet-812-id*-of-3, 17 and 3.
 struct Task {
   std::string array;
   std::size_t number = 0, count = 0;
+  bool by_id = false;
 };
 
 std::optional<Task> task_of(const fs::path& path) {
@@ -39,8 +41,11 @@ std::optional<Task> task_of(const fs::path& path) {
   const auto at = stem.rfind(mark);
   if (at == std::string::npos) return {};
   const auto dash = at > 0 ? stem.rfind('-', at - 1) : std::string::npos;
-  const std::size_t from = dash == std::string::npos ? 0 : dash + 1;
+  std::size_t from = dash == std::string::npos ? 0 : dash + 1;
   Task task;
+  constexpr std::string_view id = "id";
+  task.by_id = std::string_view(stem).substr(from).starts_with(id);
+  if (task.by_id) from += id.size();
   const auto read = [&](std::size_t begin, std::size_t end, std::size_t& into) {
     const auto [stop, error] = std::from_chars(stem.data() + begin, stem.data() + end, into);
     return error == std::errc{} ? static_cast<std::size_t>(stop - stem.data()) : begin;
@@ -48,8 +53,8 @@ std::optional<Task> task_of(const fs::path& path) {
   const std::size_t count_at = at + mark.size(), behind = read(count_at, stem.size(), task.count);
   constexpr std::size_t most = 1'000'000;
   if (read(from, at, task.number) != at || from == at || behind == count_at ||
-      (behind < stem.size() && stem[behind] != '-') || task.number < 1 || task.number > task.count ||
-      task.count > most)
+      (behind < stem.size() && stem[behind] != '-') || task.count < 1 ||
+      task.count > most || (!task.by_id && (task.number < 1 || task.number > task.count)))
     return {};
   task.array = (path.parent_path() / (stem.substr(0, from) + "*" + stem.substr(at, behind - at))).string();
   return task;
@@ -156,9 +161,16 @@ class Merging {
   // Notes tasks without a finished file, and devices that several sessions measured.
   void look_round(std::vector<std::string>& missing) {
     std::map<std::string, std::vector<bool>> arrays;
+    std::map<std::string, std::pair<std::size_t, std::set<std::size_t>>> lists;  // tasks, and ids that are done
     for (const auto& source : sources) {
       const auto task = task_of(source.path);
       if (!task) continue;
+      if (task->by_id) {
+        auto& [count, ids] = lists[task->array];
+        count = task->count;
+        if (source.finished) ids.insert(task->number);
+        continue;
+      }
       auto& done = arrays[task->array];
       done.resize(task->count);
       if (source.finished) done[task->number - 1] = true;
@@ -169,6 +181,11 @@ class Merging {
         if (!done[i])
           missing.push_back(array.substr(0, star) + std::to_string(i + 1) + array.substr(star + 1));
       }
+    }
+    for (const auto& [array, tasks] : lists) {
+      const auto& [count, ids] = tasks;
+      for (std::size_t k = ids.size(); k < count; ++k)
+        missing.push_back(fmt::format("{} ({} of its {} tasks are done)", array, ids.size(), count));
     }
     for (const auto& [device, runs] : sessions_) {
       if (runs.size() > 1)

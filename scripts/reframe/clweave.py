@@ -13,6 +13,7 @@ cases what was measured counts, if it is enough to judge a family by.
 import csv
 import json
 import os
+import shlex
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -33,12 +34,14 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
 
     @run_before('run')
     def measure(self):
-        self.executable = self.program
+        # ReFrame puts words into a shell's script as they are.
+        self.executable = shlex.quote(self.program)
         # --overwrite: a stage directory may be used again.
-        self.executable_opts = ['run', *self.options, '--budget', self.budget, '--csv', 'rows.csv', '--overwrite']
+        words = ['run', *self.options, '--budget', self.budget, '--csv', 'rows.csv', '--overwrite']
+        self.executable_opts = [shlex.quote(word) for word in words]
         if self.reference_file:
-            reference = os.path.abspath(self.reference_file)
-            self.postrun_cmds = [f"{self.program} health rows.csv --reference '{reference}' --jsonl >health.jsonl || true"]
+            health = [self.program, 'health', 'rows.csv', '--reference', os.path.abspath(self.reference_file), '--jsonl']
+            self.postrun_cmds = [shlex.join(health) + ' >health.jsonl || true']
 
     # Returns whether the budget ended the run, whose file then has no footer.
     def ended_by_budget(self):
