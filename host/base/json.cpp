@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/error.hpp"
 
 namespace clweave::base {
 
@@ -41,6 +45,21 @@ nlohmann::json parsed_json(std::string_view text, std::string* why) {
     if (why != nullptr) *why = error.what();
   }
   return json(json::value_t::discarded);
+}
+
+std::string json_text(const std::string& path) {
+  constexpr std::streamsize most_bytes = 64 << 20;
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  std::vector<char> piece(1 << 16);
+  while (in && std::ssize(text) <= most_bytes) {
+    in.read(piece.data(), std::ssize(piece));
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (std::ssize(text) > most_bytes)
+    throw Error(ErrorCode::io, fmt::format("{} has more than {} MiB", path, most_bytes >> 20));
+  if (!in.eof()) throw Error(ErrorCode::io, "cannot read " + path);
+  return text;
 }
 
 }  // namespace clweave::base

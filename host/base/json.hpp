@@ -16,4 +16,7 @@ inline constexpr int most_json_levels = 64;
 // Parses a text. Returns a discarded value if it is no JSON or has more levels; `why` then says which.
 nlohmann::json parsed_json(std::string_view text, std::string* why = nullptr);
 
+// Reads the text of such a file. Throws `io` if it cannot be read or has more than 64 MiB, as /dev/zero has.
+std::string json_text(const std::string& path);
+
 }  // namespace clweave::base

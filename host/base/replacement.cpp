@@ -17,10 +17,11 @@
 
 namespace clweave::base {
 
-Replacement::Replacement(const std::string& path) : target_(behind_links(path)), part_(target_) {
+Replacement::Replacement(const std::string& path, Links links)
+    : target_(links == Links::followed ? behind_links(path) : path), part_(target_) {
   struct stat status = {};
-  const bool exists = stat(target_.c_str(), &status) == 0;
-  if (exists && !S_ISREG(status.st_mode)) {
+  const bool exists = lstat(target_.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
     fd_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ < 0) fail(errno);
     return;
@@ -33,7 +34,7 @@ Replacement::Replacement(const std::string& path) : target_(behind_links(path)),
   }
   if (fd_ < 0) fail(errno);
   // Where that is not allowed the new file has the usual permissions.
-  if (exists) (void)!fchmod(fd_, status.st_mode & 0777);
+  if (exists && S_ISREG(status.st_mode) && fchmod(fd_, status.st_mode & 0777) != 0) errno = 0;
 }
 
 Replacement::~Replacement() {
@@ -68,8 +69,8 @@ void Replacement::fail(int error) const {
               fmt::format("cannot write {}: {}", target_, std::generic_category().message(error)));
 }
 
-void replace_file(const std::string& path, std::string_view text) {
-  Replacement file(path);
+void replace_file(const std::string& path, std::string_view text, Links links) {
+  Replacement file(path, links);
   file.write(text);
   file.commit();
 }

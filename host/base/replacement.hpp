@@ -8,13 +8,19 @@
 
 namespace clweave::base {
 
+// What becomes of a symbolic link that has the name.
+enum class Links {
+  followed,  // a user's, who put the file elsewhere
+  replaced   // of a name that we made up, such as X.csv.running: only somebody else can have put it there
+};
+
 // A new file beside another, whose name it takes in the end. Nobody else made it and no link leads elsewhere
 // (O_EXCL), as in a folder that others may write. Without an end it is removed.
 class Replacement {
  public:
-  // Creates it beside `path`, behind links, with that file's permissions. A path that is no regular file,
+  // Creates it beside `path` with that file's permissions. A path that is no regular file,
   // such as /dev/stdout, is written itself. Throws `io`.
-  explicit Replacement(const std::string& path);
+  explicit Replacement(const std::string& path, Links = Links::followed);
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -35,6 +41,6 @@ class Replacement {
 };
 
 // Does all of it. Throws `io`.
-void replace_file(const std::string& path, std::string_view text);
+void replace_file(const std::string& path, std::string_view text, Links = Links::followed);
 
 }  // namespace clweave::base

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/replacement.hpp"
 #include "base/terminal.hpp"
@@ -40,7 +40,7 @@ void write_reference(const std::string& path, const std::vector<Reference>& refe
   // Throws for any other text, which would be lost.
   std::error_code none;
   if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
-    references_in(read_text(path), path);
+    references_in(json_text(path), path);
   const std::string text = reference_text(references);
   references_in(text, path);  // what cannot be read would be noticed in the job that needs it
   if (path == "-")
@@ -63,7 +63,7 @@ int health(const Options& options) {
     throw Error(
         ErrorCode::usage,
         "--reference FILE is required: clweave health GOOD1.csv GOOD2.csv --emit-reference FILE makes one");
-  const auto devices = health_of(set, references_in(read_text(options.reference), options.reference));
+  const auto devices = health_of(set, references_in(json_text(options.reference), options.reference));
   if (const int code = print(report_of(devices), options.format); code != success) return code;
   Health worst = Health::pass;
   for (const auto& device : devices) worst = std::max(worst, device.health());

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/replacement.hpp"
 #include "device/program.hpp"
 #include "suite/family.hpp"
 
@@ -34,13 +32,7 @@ Folder::Folder(fs::path path) : path_(std::move(path)) {
 }
 
 void Folder::write(const std::string& file, const std::string& text) const {
-  errno = 0;
-  std::ofstream out(path_ / file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out)
-    throw Error(ErrorCode::io,
-                fmt::format("cannot write {}: {}", (path_ / file).string(), std::strerror(errno)));
+  replace_file((path_ / file).string(), text, Links::replaced);
 }
 
 void SourcesFolder::add(const std::vector<Job>& jobs, const DeviceInfo& device,

@@ -6,6 +6,7 @@
 
 #include <re2/re2.h>
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -82,9 +83,18 @@ class Joiner {
         throw Error(ErrorCode::io, fmt::format("{}there is no kernel file {}", asked_by, file));
       return std::string(found->second);
     }
+    // A folder may be a stranger's: what it names stays in it, and ends.
+    const auto parts = split(file, '/');
+    if (std::ranges::find(parts, "..") != parts.end())
+      throw Error(ErrorCode::io, asked_by + file + " is not in the folder of --kernels");
     const std::string path = dir_ + "/" + file;
-    std::ifstream in(path, std::ios::binary);
-    if (!in)
+    std::error_code none;
+    constexpr std::uintmax_t most_bytes = 16 << 20;
+    if (const auto bytes = std::filesystem::file_size(path, none); !none && bytes > most_bytes)
+      throw Error(ErrorCode::io, fmt::format("{}{} has more than {} MiB", asked_by, path, most_bytes >> 20));
+    std::ifstream in;
+    if (std::filesystem::is_regular_file(path, none)) in.open(path, std::ios::binary);
+    if (!in.is_open())
       throw Error(ErrorCode::io, asked_by + "cannot read " + path +
                                      " (--kernels takes a folder with every .cl file, see cl_kernels/)");
     return {std::istreambuf_iterator<char>(in), {}};

@@ -76,6 +76,11 @@ std::string first_line(const std::string& path) {
 // stay: X and X.csv use the same name for their samples.
 void check_samples(const std::string& rows) {
   const std::string samples = samples_path(rows);
+  if (fs::is_symlink(samples))
+    throw Error(ErrorCode::usage,
+                samples +
+                    " is a link, and this run's samples would be written elsewhere: remove it, or "
+                    "choose another --csv");
   if (!fs::exists(samples)) return;
   const std::string other = rows.ends_with(".csv") ? rows.substr(0, rows.size() - 4) : rows + ".csv";
   const bool shared = samples_path(other) == samples && fs::is_regular_file(other) &&
@@ -93,7 +98,7 @@ std::string note_path(const std::string& path) { return path + ".running"; }
 
 void read_note(const std::string& path, Unfinished& out) {
   if (std::error_code none; !fs::is_regular_file(note_path(path), none)) return;
-  const auto note = parsed_json(read_text(note_path(path)));
+  const auto note = parsed_json(json_text(note_path(path)));
   if (!note.is_object()) return;
   try {
     out.origin = {note.at("command"), note.at("run_id"), note.at("version"), note.at("devices")};
@@ -132,7 +137,7 @@ std::string group_of(const Record& record) {
 
 // Replaces a file by one with these rows, atomically.
 void replace(const std::string& path, const CsvTable& table) {
-  Replacement out(path);
+  Replacement out(path, Links::replaced);
   out.write(csv_line(table.header));
   for (const auto& row : table.rows) out.write(csv_line(row.cells));
   out.commit();
@@ -292,8 +297,8 @@ void ResultsFile::note(const std::string& key, int attempt) const {
                                {"case", key},
                                {"attempts", attempt}};
   try {
-    replace_file(note_path(path_),
-                 text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    replace_file(note_path(path_), text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+                 Links::replaced);
   } catch (const Error&) {  // without it a resumed run only knows less
   }
 }

@@ -15,7 +15,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/csv.hpp"
 #include "base/json.hpp"
 #include "base/number.hpp"
 #include "base/path.hpp"
@@ -94,7 +93,7 @@ json read_store(const std::string& path) {
   json store;
   std::string wrong = "it is no file";
   if (fs::is_regular_file(path, none)) {
-    store = parsed_json(read_text(path), &wrong);
+    store = parsed_json(json_text(path), &wrong);
     if (!store.is_discarded()) wrong = damage_of(store);
   }
   if (!wrong.empty())

@@ -135,6 +135,26 @@ TEST(ReplacedFile, FollowsNoLinkOfOthers) {
   EXPECT_EQ(read_text(path), "through");
 }
 
+// Of a name that nobody but us uses.
+TEST(ReplacedFile, MayReplaceALink) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "x.csv.running").string(),
+                    victim = (folder.path() / "victim").string();
+  replace_file(victim, "mine");
+  fs::create_symlink(victim, path);
+  replace_file(path, "note", Links::replaced);
+  EXPECT_EQ(read_text(victim), "mine");
+  EXPECT_FALSE(fs::is_symlink(path));
+  EXPECT_EQ(read_text(path), "note");
+}
+
+TEST(JsonText, Ends) {
+  EXPECT_THAT(complaint_of([] { json_text("/dev/zero"); }), HasSubstr("/dev/zero has more than 64 MiB"));
+  EXPECT_THAT(complaint_of([] { json_text("/no/such"); }), HasSubstr("cannot read /no/such"));
+  EXPECT_THAT(complaint_of([] { json_text("/"); }), HasSubstr("cannot read /"));
+  EXPECT_EQ(json_text("/dev/null"), "");
+}
+
 TEST(ReplacedFile, StaysWhatItIs) {
   EXPECT_NO_THROW(replace_file("/dev/null", "text"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

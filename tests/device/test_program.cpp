@@ -17,7 +17,7 @@ namespace {
 // Kernel files, of which lib/prelude.cl is empty.
 class KernelFiles {
  public:
-  KernelFiles(std::initializer_list<std::pair<const char*, const char*>> files) {
+  KernelFiles(std::initializer_list<std::pair<const char*, std::string>> files) {
     std::filesystem::create_directory(folder_.path() / "lib");
     const std::ofstream empty(folder_.path() / "lib/prelude.cl");
     for (const auto& [name, text] : files) std::ofstream(folder_.path() / name) << text;
@@ -65,6 +65,23 @@ TEST(Includes, ThatCannotBeFollowedNameTheirPlace) {
   EXPECT_THAT(KernelFiles({{"a.cl", "#include <b.cl>\n"}}).refusal(), HasSubstr("a.cl:1: #include takes"));
   EXPECT_THAT(KernelFiles({{"a.cl", "#ifdef A\n#endif\n#if B\n#include \"b.cl\"\n#endif\n"}}).refusal(),
               StartsWith("a.cl:4: an #include within #if"));
+}
+
+// The folder may be a stranger's.
+TEST(Includes, StayInTheirFolderAndEnd) {
+  using testing::HasSubstr;
+  for (const char* file : {"../b.cl", "lib/../../b.cl", ".."})
+    EXPECT_THAT(KernelFiles({{"a.cl", fmt::format("#include \"{}\"\n", file)}}).refusal(),
+                HasSubstr("is not in the folder"));
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "lib");
+  std::filesystem::create_symlink("/dev/zero", folder.path() / "lib/prelude.cl");
+  EXPECT_THAT(error_of([&] { source_of("a", {}, folder.path().string()); }).what(),
+              HasSubstr("cannot read "));
+  std::filesystem::remove(folder.path() / "lib/prelude.cl");
+  std::ofstream(folder.path() / "lib/prelude.cl").seekp(17 << 20) << "x";
+  EXPECT_THAT(error_of([&] { source_of("a", {}, folder.path().string()); }).what(),
+              HasSubstr("more than 16 MiB"));
 }
 
 const std::string text =

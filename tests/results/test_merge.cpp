@@ -178,6 +178,17 @@ TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
   EXPECT_EQ(merged()[4].label, "node3") << "2 comes before 10";
 }
 
+// Tasks of an array whose ids are a list do not know their places.
+TEST_F(Merge, CountsTasksOfAList) {
+  write("fleet-7-id3-of-3-node1.csv", csv_of(of_host("node1")));
+  write("fleet-7-id17-of-3-node2.csv", csv_of(of_host("node2")));
+  write("fleet-7-id64-of-3-node3.csv", csv_of(of_host("node3"), false));
+  EXPECT_THAT(merge({folder()}).missing,
+              ElementsAre(folder() + "/fleet-7-id*-of-3 (2 of its 3 tasks are done)"));
+  write("fleet-7-id64-of-3-node4.csv", csv_of(of_host("node4")));
+  EXPECT_THAT(merge({folder()}).missing, SizeIs(0));
+}
+
 TEST_F(Merge, LeavesOutOfAFolderWhatIsNoResultsFile) {
   write("1.csv", csv_of(of_host("node1")));
   write("1.samples.csv", "row,run\n1,1\n");

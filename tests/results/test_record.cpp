@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "results/provenance.hpp"
 #include "results/row.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
@@ -473,4 +474,11 @@ TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
     for (const auto& axis : family->axes) id += "/" + axis.name + "=" + record.axis(axis.name);
     EXPECT_EQ(record.case_id, id);
   }
+}
+
+// Two containers begin in one second, and the process of both is 1.
+TEST(Provenance, OfEveryRunHasItsOwnName) {
+  const std::string one = provenance({"run"}, 1).run_id, other = provenance({"run"}, 1).run_id;
+  EXPECT_NE(one.substr(one.rfind('-')), other.substr(other.rfind('-')));
+  EXPECT_THAT(one, testing::MatchesRegex("[0-9]+T[0-9]+Z-[0-9]+-[0-9a-f]+"));
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -413,11 +413,10 @@ void check_queries(const Claim& claim) {
 
 std::vector<Claim> load_claims(const std::string& path) {
   if (path.empty()) return parse_claims(embedded_claims, "claims.json");
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
+  if (std::error_code none; !std::filesystem::exists(path, none))
     throw Error(ErrorCode::io, "cannot read " + path +
                                    " (--claims-file takes a file such as results/published/claims.json)");
-  auto claims = parse_claims(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  auto claims = parse_claims(json_text(path), path);
   for (const auto& claim : claims) {
     try {
       check_queries(claim);
