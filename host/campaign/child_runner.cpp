@@ -37,6 +37,7 @@ struct NoAnswer {
   ErrorCode code;  // timeout or crashed
   std::string why;
   bool unkillable = false;
+  std::string phase = {};  // in which it ended, or was ended
 };
 
 // Tells for how long a child was silent, and how much of that it waited for a processor.
@@ -223,8 +224,10 @@ class ChildRunner : public Baseline {
       if (options_.stop_at_once()) return {};
       if (heard == Child::ChildMessage::end) {
         const std::string how = child.end(1.0);
-        failure = {ErrorCode::crashed, fmt::format("the process ended with {} during {}",
-                                                   how.empty() ? "exit code 0" : how, watchdog.phase())};
+        failure = {ErrorCode::crashed,
+                   fmt::format("the process ended with {} during {}", how.empty() ? "exit code 0" : how,
+                               watchdog.phase()),
+                   false, watchdog.phase()};
         return {};
       }
       const double now_s = host_now();
@@ -242,21 +245,33 @@ class ChildRunner : public Baseline {
         }
       }
       if (watchdog.expired()) {
-        failure = {ErrorCode::timeout, silence_text(watchdog)};
+        failure = {ErrorCode::timeout, silence_text(watchdog), false, watchdog.phase()};
         if (!child.stop()) failure.unkillable = true;
         return {};
       }
     }
   }
 
-  // Starts a new process and opens the device in it.
+  // Starts a new process and opens the device in it. A driver whose fill hangs or crashes is not asked for it
+  // again.
   std::optional<json> open(const std::vector<std::string>& extra, NoAnswer& failure) {
+    auto opened = open_once(extra, failure);
+    std::string& without = without_fill_[device_.index()];
+    if (opened || failure.unkillable || failure.phase != certifying_fill || !without.empty()) return opened;
+    without = "clEnqueueFillBuffer does not work: " + failure.why;
+    return open_once(extra, failure);
+  }
+
+  std::optional<json> open_once(const std::vector<std::string>& extra, NoAnswer& failure) {
     auto environment = environment_;
     environment.insert(environment.end(), extra.begin(), extra.end());
     child_.reset();
     child_ = std::make_unique<Child>(program_, worker_words(), environment);
-    child_->send(
-        json{{"open", device_}, {"kernels", options_.kernel_dir}, {"threads", options_.threads}}.dump());
+    child_->send(json{{"open", device_},
+                      {"kernels", options_.kernel_dir},
+                      {"threads", options_.threads},
+                      {"without_fill", without_fill_[device_.index()]}}
+                     .dump());
     return answer_of(*child_, failure);
   }
 
@@ -330,7 +345,8 @@ class ChildRunner : public Baseline {
   std::vector<std::string> environment_;
   std::unique_ptr<TemporaryFolder> good_drivers_;
   std::string enumerate_failure_;
-  std::map<std::string, std::string> lost_;  // device index -> why
+  std::map<std::string, std::string> lost_;          // device index -> why
+  std::map<std::string, std::string> without_fill_;  // likewise
   bool must_probe_ = false;
   std::optional<NoAnswer> unopened_;  // from open(), so that a hang costs its timeout once
 };

@@ -19,10 +19,11 @@ class InProcessRunner : public Runner {
 
   void begin(const DeviceInfo& device) override {
     device_.reset();
-    device_ = std::make_unique<OpenDevice>(device, options_.kernel_dir, [this](const char* what) {
+    const auto report_phase = [this](const char* what) {
       if (options_.report_phase) options_.report_phase(what);
       if (options_.tick) options_.tick();
-    });
+    };
+    device_ = std::make_unique<OpenDevice>(device, options_.kernel_dir, report_phase, options_.without_fill);
   }
 
   DriverBuild build(const DeviceInfo& device, const Source& source,

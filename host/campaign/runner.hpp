@@ -24,6 +24,7 @@ struct RunnerOptions {
       {};                                   // called with what begins, where cases run in this process
   std::function<bool()> stop_at_once = {};  // whether to stop without waiting for the case
   std::function<void()> ready = {};         // for parallel devices: returns when the timing is to begin
+  std::string without_fill = {};            // why the driver's fill is not even tried; empty: it is
   // Numbers of host threads with which a baseline on the processor runs each case; empty: as many as it has.
   std::vector<unsigned> threads = {};
 };

@@ -96,7 +96,9 @@ void serve(int parent) {
   };
   serve(parent, [&runner, &report_phase](const json& request) {
     if (!runner || request.contains("open"))
-      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .report_phase = report_phase});
+      runner = in_process_runner({.kernel_dir = request.value("kernels", ""),
+                                  .report_phase = report_phase,
+                                  .without_fill = request.value("without_fill", "")});
     return answer_to(request, *runner, all_families());
   });
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cl.hpp"
 
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace clweave::device {
 
@@ -71,6 +73,20 @@ std::string cl_name(cl_int status) {
 #undef NAME
   const auto it = names.find(status);
   return it != names.end() ? it->second : "CL error " + std::to_string(status);
+}
+
+bool finish(const cl::CommandQueue& queue, const cl::Event& last) {
+  queue.finish();
+  if (last() == nullptr) return true;
+  const auto status = [&] {
+    const auto now = last.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+    if (now < 0) throw cl::Error(now, "a command");
+    return now;
+  };
+  if (status() == CL_COMPLETE) return true;
+  last.wait();
+  while (status() != CL_COMPLETE) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  return false;
 }
 
 Error cl_failure(const cl::Error& error, const std::string& what) {

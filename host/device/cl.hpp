@@ -17,6 +17,11 @@ namespace clweave::device {
 
 std::string cl_name(cl_int status);  // "CL_OUT_OF_RESOURCES", or "CL error -9999"
 
+// Waits until the queue is finished and its last command has ended by its own status, as some drivers'
+// clFinish returns before. Returns whether clFinish had waited. `last` may be null. Throws cl::Error, too, if
+// the command failed.
+bool finish(const cl::CommandQueue&, const cl::Event& last);
+
 // Translates a failed call into the error of the case; `what` names what was tried.
 Error cl_failure(const cl::Error&, const std::string& what);
 

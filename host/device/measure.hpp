@@ -31,6 +31,8 @@ struct SamplingOptions {
 
 // The phase in which a child process waits until all parallel devices may start timing.
 inline constexpr const char* ready = "ready";
+// The phase in which it tries the driver's fill.
+inline constexpr const char* certifying_fill = "certify fill";
 
 struct SampleSet {
   std::vector<Sample> samples;

@@ -73,10 +73,7 @@ Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), sp
                 buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, spec.misaligned + bytes())) +
             spec.misaligned;
   if (spec.place == BufferPlace::pageable) host_ = pages_.get() + spec.misaligned;
-  if (!spec.fill) return;
-  // The bytes beyond a multiple of the pattern are uploaded afterwards.
-  poison_from(spec.bytes / poison.size() * poison.size());
-  upload();
+  if (spec.fill) poison_guard();
 }
 
 Memory::~Memory() {
@@ -128,21 +125,16 @@ void Memory::on_host(const char* phase, std::uint64_t bytes,
 }
 
 void Memory::poison_from(std::uint64_t begin) {
-  struct Pattern {
-    std::array<unsigned char, poison.size()> bytes;
-  };
-  const std::uint64_t length = bytes() - begin;
-  if (is_reachable()) {
+  if (is_reachable())
     use(CL_MAP_WRITE, [&](std::span<std::byte> all) { put_poison(all.subspan(begin), begin); });
-    return;
-  }
-  if (device_.info().platform != "Oclgrind") {
-    device_.queue().enqueueFillBuffer(buffer_, Pattern{poison}, begin, length);
-    return;
-  }
-  // Oclgrind 21.10 takes filled memory for uninitialised, even after a kernel has stored there.
-  const std::vector<Pattern> patterns(length / poison.size(), Pattern{poison});
-  device_.queue().enqueueWriteBuffer(buffer_, CL_TRUE, begin, length, patterns.data());
+  else
+    device_.fill().poison(buffer_, begin, bytes() - begin);
+}
+
+// The bytes beyond a multiple of the pattern are the input's, and are uploaded again.
+void Memory::poison_guard() {
+  poison_from(spec_.bytes / poison.size() * poison.size());
+  if (spec_.fill) upload();
 }
 
 void Memory::upload() {
@@ -174,7 +166,7 @@ ComparisonResult Memory::compare(const Check& check, const char* phase) const {
   return total;
 }
 
-void Memory::check_guard(std::size_t number) const {
+std::string Memory::guard_problem(std::size_t number) const {
   constexpr std::uint64_t stretch_bytes = 64 << 20;
   constexpr std::size_t period = poison.size();
   const std::uint64_t used = spec_.used(), end = bytes();
@@ -192,9 +184,9 @@ void Memory::check_guard(std::size_t number) const {
     if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
     while (right < guard.size() && guard[right] == expected(right)) ++right;
     if (right < guard.size())
-      throw Error(ErrorCode::wrong_result,
-                  fmt::format("wrote behind the end of buffer {}: byte {} of {}", number, at + right, used));
+      return fmt::format("behind the end of buffer {}: byte {} of {}", number, at + right, used);
   }
+  return {};
 }
 
 void Memory::bind_to_kernel(cl::Kernel& kernel, cl_uint index) const {
@@ -208,6 +200,9 @@ void Memory::transfer(const Transfer& t, bool to_device, const Memory& device, c
                       cl::Event* event) const {
   const cl_bool blocking = t.blocking ? CL_TRUE : CL_FALSE;
   if (t.map) {
+    if (!device.is_svm() && !device_.map_problem().empty())
+      throw Error(ErrorCode::wrong_result,
+                  "maps were found wrong as the device was opened: " + device_.map_problem());
     const std::uint64_t touched = t.touched > 0 ? t.touched : t.bytes;
     const auto copy = [&](void* mapped) {
       std::memcpy(to_device ? mapped : host_, to_device ? host_ : mapped, touched);

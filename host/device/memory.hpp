@@ -26,8 +26,10 @@ class Memory {
 
   // The following throw cl::Error.
   void poison_all() { poison_from(0); }
+  void poison_guard();
   ComparisonResult compare(const Check&, const char* phase) const;
-  void check_guard(std::size_t number) const;  // throws `wrong_result` that names buffer `number`
+  // Returns which byte of buffer `number` behind its used part is not poison; empty if all are.
+  std::string guard_problem(std::size_t number) const;
 
   void bind_to_kernel(cl::Kernel&, cl_uint index) const;
   const cl::Buffer& buffer() const { return buffer_; }

@@ -14,21 +14,48 @@
 
 namespace clweave::device {
 
-OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> report_phase)
+OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> report_phase,
+                       std::string without_fill)
     : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), report_phase_(std::move(report_phase)) {
   try {
     device_ = find_device(info_);
     context_ = cl::Context(device_);
-    queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    open_queue();
     staging_.emplace(context_, queue_, info_.type == "gpu");
   } catch (const cl::Error& error) {
     throw cl_failure(error, "cannot open " + info_.name);
   }
   try {
+    certify_fill(std::move(without_fill));
     open_harness();
   } catch (const cl::Error& error) {
-    throw cl_failure(error, "certifying the timer");
+    throw cl_failure(error, "certifying the device");
   }
+}
+
+void OpenDevice::open_queue() {
+  try {
+    queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+  } catch (const cl::Error& error) {
+    no_stamps_ = "the driver has no queue with time stamps: " + cl_name(error.err());
+    queue_ = cl::CommandQueue(context_, device_);
+  }
+}
+
+void OpenDevice::certify_fill(std::string without_fill) {
+  report_phase("certify timer");
+  fill_.emplace(queue_);
+  if (info_.platform == "Oclgrind")
+    without_fill =
+        "Oclgrind 21.10 takes filled memory for uninitialised, even after a kernel has stored there";
+  if (info_.version.starts_with("OpenCL 1.0") || info_.version.starts_with("OpenCL 1.1"))
+    without_fill = "OpenCL has fill since 1.2";
+  if (!without_fill.empty()) return fill_->refuse(std::move(without_fill));
+  const std::int64_t most = std::min({std::int64_t{36} << 20, info_.max_alloc_bytes, info_.usable_bytes / 4});
+  const auto bytes = static_cast<std::uint64_t>(most / 64 * 64);
+  const cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes);
+  report_phase(certifying_fill);
+  fill_->certify(buffer, bytes);
 }
 
 const OpenDevice::Built& OpenDevice::build(const Source& source) {
@@ -83,7 +110,7 @@ TimerProbe OpenDevice::spin(std::size_t items, cl_uint trips, double work) {
   cl::Event event;
   const double before = host_now();
   queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(items), cl::NullRange, nullptr, &event);
-  queue_.finish();
+  finish(queue_, event);
   const double host_s = host_now() - before;
   return {work, stamps_of(event), host_s};
 }
@@ -117,26 +144,53 @@ void OpenDevice::open_harness() {
   }
   spin_items_ = canary_items_ = items;
   spin_trips_ = trips;
-  const auto probes = timer_probes();
-  timer_ = certify(probes);
+  const auto probes = certify_timer();
   double took_s = std::numeric_limits<double>::infinity();
   for (const auto& probe : probes) {
     if (probe.work > 0) took_s = std::min(took_s, probe.host_s / probe.work);
   }
   canary_trips_ = std::max<cl_uint>(1, static_cast<cl_uint>(trips * std::min(1.0, 2e-3 / took_s)));
-
   calibrate_canary();
+  certify_launches(source);
+}
 
-  spin_.setArg(1, cl_uint{0});
-  double before = host_now();
-  queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
-  queue_.finish();
-  const int launches = host_now() - before > 5e-3 ? 4 : 64;
-  before = host_now();
-  for (int i = 0; i < launches; ++i)
-    queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
-  queue_.finish();
-  launch_overhead_s_ = (host_now() - before) / launches;
+void OpenDevice::certify_launches(const Source& harness) {
+  const auto need = [](const std::string& problem) {
+    if (!problem.empty())
+      throw Error(ErrorCode::wrong_result,
+                  "nothing is measured, as launches are left out or reads show old content: " + problem);
+  };
+  counting_.emplace(context_, queue_, build(harness).program);
+  need(counting_->miscount(1));  // may compile
+  double each_s = 0;
+  need(counting_->miscount(4, &each_s));
+  const int launches = each_s > 1e-3 ? 16 : 128;
+  need(counting_->miscount(launches, &launch_overhead_s_));
+  check_maps();
+  quick_copy_.emplace(context_, queue_, build(harness).program);
+}
+
+std::string OpenDevice::launch_problem() {
+  constexpr int launches = 8;
+  std::string problem = counting_->miscount(launches);
+  // A read may be right once, and give the same again.
+  return problem.empty() ? counting_->miscount(launches) : problem;
+}
+
+void OpenDevice::finish(const cl::CommandQueue& queue, const cl::Event& last) {
+  if (!device::finish(queue, last)) finishes_early_ = true;
+}
+
+// Probes until the timer is certified, or cannot be blamed on a busy host.
+std::vector<TimerProbe> OpenDevice::certify_timer() {
+  constexpr int most_rounds = 4;
+  std::vector<TimerProbe> probes;
+  for (int round = 0; round < most_rounds && (round == 0 || timer_.disturbed); ++round) {
+    for (auto& probe : timer_probes()) probes.push_back(probe);
+    timer_ = certify(probes);
+  }
+  if (!no_stamps_.empty()) timer_.reason = no_stamps_;
+  return probes;
 }
 
 std::vector<TimerProbe> OpenDevice::timer_probes() {
@@ -150,17 +204,26 @@ std::vector<TimerProbe> OpenDevice::timer_probes() {
 }
 
 bool OpenDevice::timer_is_still_valid() {
-  if (!timer_.event) return false;
   constexpr int most_checks = 3;  // a busy machine may spoil one
+  bool host_waits = false;
   for (int i = 0; i < most_checks; ++i) {
-    if (agrees(canary_probe(), timer_) && agrees(empty_probe(), timer_)) return true;
+    const TimerProbe canary = canary_probe();
+    // No higher clock explains an eighth of the time that the same work took.
+    host_waits = host_waits || canary.host_s > canary_host_s_ / 8;
+    if (!timer_.event && host_waits) return false;
+    if (timer_.event && agrees(canary, timer_) && agrees(empty_probe(), timer_)) return true;
   }
+  if (!host_waits)
+    throw Error(ErrorCode::launch,
+                "the driver says that work has ended before it has: neither clock tells its time");
   report_phase("certify timer");
-  TimerCertificate again;
-  for (int i = 0; i < most_checks && !again.event; ++i) again = certify(timer_probes());
-  if (again.event) return true;
-  again.reason = "certified when the device was opened, but no longer: " + again.reason;
-  timer_ = again;
+  const TimerCertificate before = timer_;
+  certify_timer();
+  if (timer_.event) {
+    timer_ = before;
+    return true;
+  }
+  timer_.reason = "certified when the device was opened, but no longer: " + timer_.reason;
   calibrate_canary();  // by the clock in use from now on
   return false;
 }
@@ -195,11 +258,15 @@ const MeterCertificate& OpenDevice::meter_certificate() {
 
 void OpenDevice::calibrate_canary() {
   throttling_ = {};
-  for (std::size_t i = 0; i < ThrottleDetector::window; ++i) throttling_.slow(canary());
+  canary_host_s_ = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < ThrottleDetector::window; ++i) {
+    const TimerProbe probe = canary_probe();
+    canary_host_s_ = std::min(canary_host_s_, probe.host_s);
+    throttling_.slow(canary_s(probe));
+  }
 }
 
-double OpenDevice::canary() {
-  const TimerProbe probe = canary_probe();
+double OpenDevice::canary_s(const TimerProbe& probe) const {
   const double device_s = probe.stamps.seconds();
   return timer_.event && device_s > 0 ? device_s : probe.host_s;
 }
@@ -210,7 +277,7 @@ void OpenDevice::flush_caches() {
                 std::max<std::int64_t>(std::int64_t{256} << 20, 4 * info_.cache_bytes)}) /
       64 * 64);
   if (flushed_() == nullptr) flushed_ = cl::Buffer(context_, CL_MEM_READ_WRITE, bytes);
-  queue_.enqueueFillBuffer(flushed_, cl_uint{0x5EED5EED}, 0, bytes);
+  fill_->poison(flushed_, 0, bytes);
   queue_.finish();
 }
 

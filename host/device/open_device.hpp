@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "device/cl.hpp"
+#include "device/counting.hpp"
+#include "device/fill.hpp"
 #include "device/measure.hpp"
 #include "device/program.hpp"
+#include "device/quick_copy.hpp"
 #include "device/staging.hpp"
 #include "device/timer.hpp"
 #include "power/meter_certificate.hpp"
@@ -20,11 +23,13 @@ namespace clweave::device {
 
 class OpenDevice {
  public:
-  // Opens the device that `info` describes and certifies its timer. Throws `device_lost` if it is gone,
-  // `launch` if it cannot be opened. `report_phase` is called before each step that may take long, so that a
-  // watchdog sees progress.
-  OpenDevice(DeviceInfo info, std::string kernel_dir,
-             std::function<void(const char* what)> report_phase = {});
+  // Opens the device that `info` describes, and certifies its timer, its fill, its maps, and that it executes
+  // every launch. Throws `device_lost` if it is gone, `launch` if it cannot be opened, `wrong_result` if
+  // launches are left out or reads show old content. `report_phase` is called before each step that may take
+  // long, so that a watchdog sees progress. `without_fill`, if not empty, says why the driver's fill is not
+  // even tried.
+  OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char* what)> report_phase = {},
+             std::string without_fill = {});
 
   struct Built {
     cl::Program program;
@@ -37,8 +42,22 @@ class OpenDevice {
 
   // Runs fixed arithmetic of about 2 ms and returns its time by the certified timer. More than the reference
   // means a lower clock or a busy machine. Throws cl::Error.
-  double canary();
+  double canary() { return canary_s(canary_probe()); }
   ThrottleDetector& throttling() { return throttling_; }
+
+  // The memory's fill with poison, certified.
+  Fill& fill() { return *fill_; }
+  // Returns why maps of buffers cannot be trusted; empty if they can.
+  const std::string& map_problem() const { return map_problem_; }
+  // Looks again. Throws cl::Error.
+  void check_maps() { map_problem_ = counting_->map_problem(); }
+  // Returns what shows that the device does not execute launches as it should, by a kernel of known result;
+  // empty if it does. After a wrong result it tells a wrong kernel from a lost device. Throws cl::Error.
+  std::string launch_problem();
+  // Tells what the device moves at most.
+  QuickCopy& quick_copy() { return *quick_copy_; }
+  // Finishes the queue, and waits for its last command if that did not. Throws cl::Error.
+  void finish(const cl::CommandQueue&, const cl::Event& last);
 
   // Overwrites a buffer that is larger than any known cache, but at most 1 GiB and a quarter of the memory.
   void flush_caches();
@@ -56,8 +75,11 @@ class OpenDevice {
   cl::CommandQueue queue(std::size_t number, bool in_order);
   Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
+  // Returns whether a queue's finish has returned while commands still ran.
+  bool finishes_early() const { return finishes_early_; }
   // Returns whether the certified timer still works: by a short check or, if that fails, by certifying it
-  // anew. If that fails, too, the timer is not used from then on. Throws cl::Error.
+  // anew. If that fails, too, the timer is not used from then on. Throws cl::Error, and `launch` if the host
+  // no longer waits for the end of work, so that neither clock tells its time.
   bool timer_is_still_valid();
   // Returns the overhead that a batch must be long against: that of a launch without work, the larger of its
   // share of many by the host's clock and a single one by the clock in use.
@@ -72,11 +94,16 @@ class OpenDevice {
   const MeterCertificate& meter_certificate();
 
  private:
+  void open_queue();
+  void certify_fill(std::string without_fill);
   void open_harness();
+  std::vector<TimerProbe> certify_timer();
+  void certify_launches(const Source& harness);
   TimerProbe spin(std::size_t items, cl_uint trips, double work);
   TimerProbe empty_probe() { return spin(1, 0, 0); }
   TimerProbe canary_probe() { return spin(canary_items_, canary_trips_, 1); }
   std::vector<TimerProbe> timer_probes();
+  double canary_s(const TimerProbe&) const;
   void calibrate_canary();
 
   DeviceInfo info_;
@@ -87,6 +114,11 @@ class OpenDevice {
   cl::CommandQueue queue_;
   std::map<std::pair<std::size_t, bool>, cl::CommandQueue> more_queues_;  // by number and whether in order
   std::optional<Staging> staging_;
+  std::optional<Fill> fill_;
+  std::optional<Counting> counting_;
+  std::optional<QuickCopy> quick_copy_;
+  std::string map_problem_, no_stamps_;  // empty: maps work, the queue writes time stamps
+  bool finishes_early_ = false;
   std::map<std::string, Built> built_;  // by hash
   TimerCertificate timer_;
   cl::Kernel spin_;
@@ -96,6 +128,7 @@ class OpenDevice {
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
   ThrottleDetector throttling_;
   double launch_overhead_s_ = 0;
+  double canary_host_s_ = 0;  // least when it was calibrated
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;
 };

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/stats.hpp"
 #include "device/builder.hpp"
+#include "device/clock_comparison.hpp"
 #include "device/energy.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
@@ -75,22 +76,24 @@ class Execution {
     const double before = host_now();
     for (std::size_t c = 0; c < commands; ++c) {
       cl::Event* event = nullptr;
-      if (!plan_.timed_by_host) {
-        if (c + 1 == commands)
-          event = &last;
-        else if (c == 0)
-          event = &first;
-      }
+      if (c + 1 == commands)
+        event = &last;
+      else if (c == 0 && !plan_.timed_by_host)
+        event = &first;
       enqueue(c % steps, event);
       if (c % steps + 1 == steps) end_execution();
     }
-    finish();
-    Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
+    const double enqueued = host_now();
+    finish(last);
+    const double ended = host_now();
+    Sample sample{.event_s = 0, .host_s = (ended - before) / batch, .batch = batch};
     if (plan_.timed_by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
     // With batching, swapped time stamps would still give a positive duration, so check each event.
     const bool valid = begin.valid() && end.valid() && begin.end <= end.end;
-    sample.event_s = Stamps{valid, begin.start, end.end}.seconds() / batch;
+    const double device_s = Stamps{valid, begin.start, end.end}.seconds();
+    clocks_.add({batch, device_s, ended - before, enqueued - before});
+    sample.event_s = device_s / batch;
     return sample;
   }
 
@@ -98,7 +101,7 @@ class Execution {
   std::vector<double> run_steps() {
     std::vector<cl::Event> events(plan_.steps.size());
     for (std::size_t step = 0; step < events.size(); ++step) enqueue(step, &events[step]);
-    device_.queue().finish();
+    device_.finish(device_.queue(), events.back());
     std::vector<double> steps_s;
     for (const auto& event : events) steps_s.push_back(stamps_of(event).seconds());
     return steps_s;
@@ -107,8 +110,10 @@ class Execution {
   // Executes the steps once and returns the host time from the first command to the end of the wait.
   double time_synchronous_execution() {
     const double before = host_now();
-    for (std::size_t step = 0; step < plan_.steps.size(); ++step) enqueue(step, nullptr);
-    finish();
+    cl::Event last;
+    for (std::size_t step = 0; step < plan_.steps.size(); ++step)
+      enqueue(step, step + 1 == plan_.steps.size() ? &last : nullptr);
+    finish(last);
     return host_now() - before;
   }
 
@@ -129,8 +134,35 @@ class Execution {
       measured_ = std::max(measured_, result.measured);
       unit_ = one.unit;
     }
-    for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].check_guard(b);
+    if (const std::string wrong = guard_problem(); !wrong.empty())
+      throw Error(ErrorCode::wrong_result, "wrote " + wrong);
   }
+
+  // Reads what lies behind the ends of buffers before the first launch, so that no kernel is accused of what
+  // the driver's fill left there, which is not used any more then. Throws `wrong_result` if writes do no
+  // better.
+  void check_guards_before_launch() {
+    std::string wrong = guard_problem();
+    if (!wrong.empty() && device_.fill().by_driver()) {
+      device_.fill().refuse("clEnqueueFillBuffer left bytes wrong " + wrong);
+      poison_outputs();
+      for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].poison_guard();
+      wrong = guard_problem();
+    }
+    if (!wrong.empty())
+      throw Error(ErrorCode::wrong_result,
+                  "before any launch memory does not hold what was written " + wrong);
+  }
+
+  bool maps() const {
+    return std::ranges::any_of(plan_.steps, [](const Step& step) {
+      const auto* const transfer = std::get_if<Transfer>(&step);
+      return transfer != nullptr && transfer->map;
+    });
+  }
+
+  // Compares the batches' times by both clocks. `clocks` forgets those of executions before.
+  ClockComparison& clocks() { return clocks_; }
 
   // Return the largest value that a check measured, such as an error in ULP, and its unit.
   const Number& measured() const { return measured_; }
@@ -207,7 +239,7 @@ class Execution {
 
   // Flushes all queues before waiting for the first. It waits for an event of each, because rusticl 22.3's
   // clFinish does not wait for commands that were flushed before it.
-  void finish() {
+  void finish(const cl::Event& last) {
     if (queues_.size() > 1) {
       std::vector<cl::Event> ends(queues_.size());
       for (std::size_t q = 0; q < queues_.size(); ++q) {
@@ -216,7 +248,14 @@ class Execution {
       }
       cl::Event::waitForEvents(ends);
     }
-    for (const auto& queue : queues_) queue.finish();
+    for (std::size_t q = 1; q < queues_.size(); ++q) queues_[q].finish();
+    device_.finish(queues_.front(), last);
+  }
+
+  std::string guard_problem() const {
+    std::string wrong;
+    for (std::size_t b = 0; b < memory_.size() && wrong.empty(); ++b) wrong = memory_[b].guard_problem(b);
+    return wrong;
   }
 
   OpenDevice& device_;
@@ -226,6 +265,7 @@ class Execution {
   std::vector<cl::CommandQueue> queues_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
+  ClockComparison clocks_;                          // of all batches so far
   Number measured_;
   std::string unit_;
 };
@@ -294,13 +334,16 @@ class CaseRun {
   void verify(Execution& execution) {
     device_.report_phase("verify");
     execution.poison_outputs();
+    execution.check_guards_before_launch();
+    note_fill();
     execution.run(1);
     execution.check("verify");
     execution.poison_outputs();
   }
 
   // Samples the times, and checks the timer again, which was checked before the first case and after every
-  // other. If that fails, the case is timed again by the host's clock.
+  // other, that the host still waits for the device, and that launches are still executed. If the timer
+  // fails, the case is timed again by the host's clock.
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
@@ -308,19 +351,32 @@ class CaseRun {
     const bool by_event = sampling_.use_event;
     if (sampling_.parallel) device_.report_phase(ready);  // returns when all devices may start
     std::exception_ptr failure;
+    execution.clocks() = {};
     try {
       take_samples(plan, execution);
     } catch (const Error& error) {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
       failure = std::current_exception();  // invalid time stamps gave a time of 0, which no median may be
     }
-    if (by_event && !device_.timer_is_still_valid()) {
+    const bool is_valid = device_.timer_is_still_valid();
+    const std::string contradiction = by_event && is_valid && !failure ? clock_contradiction(execution) : "";
+    if (by_event && (!is_valid || !contradiction.empty())) {
       clear_measured(record_);
       choose_timer(false);
+      if (!contradiction.empty())
+        use_host_clock("the device's times of this case cannot be true: " + contradiction);
       take_samples(plan, execution);
     } else if (failure) {
       std::rethrow_exception(failure);
     }
+    if (sampling_.use_event) row_.completion_latency_s += execution.clocks().enqueue_s();
+    if (execution.maps()) {
+      device_.check_maps();
+      execution.run(1);  // is refused if they are wrong now
+    }
+    if (const std::string problem = device_.launch_problem(); !problem.empty())
+      throw Error(ErrorCode::device_lost,
+                  "after the timing the device no longer executes every launch: " + problem);
     if (sampling_.energy_s > 0)
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
@@ -342,11 +398,34 @@ class CaseRun {
   }
 
   void succeed(const Plan& plan, const Execution& execution) {
+    if (device_.finishes_early())
+      record_.timer_reason +=
+          "; clFinish returns before the work has ended, so its events are waited for, too";
     record_.value = execution.measured();
     record_.unit = execution.unit();
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
+    if (const std::string doubt = rate_doubt(plan); !doubt.empty()) {
+      record_.status = Status::implausible;
+      record_.reason += doubt;
+      return;
+    }
     if (!plan.known_incorrect.empty()) record_.reason += "correct on this device";
+  }
+
+  // Asks a kernel of known result, after a wrong one, whether the device is to blame.
+  void fail(OpenDevice& device, const Error& error) {
+    if (error.code != ErrorCode::wrong_result) return fail(error.code, error.what());
+    std::string problem;
+    try {
+      problem = device.launch_problem();
+    } catch (const cl::Error& failure) {
+      problem = cl_failure(failure, "its launch").what();
+    }
+    if (problem.empty()) return fail(error.code, error.what());
+    fail(ErrorCode::device_lost,
+         fmt::format("the device does nothing right any more, as after a reset: {}; the case: {}", problem,
+                     error.what()));
   }
 
   void fail(ErrorCode code, const std::string& why) {
@@ -365,6 +444,53 @@ class CaseRun {
     record_.timer = sampling_.use_event ? Timer::event : Timer::host;
     record_.timer_reason =
         timed_by_host ? "the host works too, or several queues take part" : device_.timer().reason;
+  }
+
+  void use_host_clock(const std::string& why) {
+    choose_timer(true);
+    record_.timer_reason = why;
+  }
+
+  // Returns why the times of the batches by the two clocks contradict each other. Takes further batches
+  // before it says so, as a busy host may have been late after all of a few.
+  std::string clock_contradiction(Execution& execution) {
+    constexpr int most_batches = 20;
+    constexpr double most_s = 2;
+    const double tick_s = 1e-9 * static_cast<double>(device_.info().timer_ns);
+    std::string why = execution.clocks().contradiction(device_.timer(), tick_s);
+    const double begin_s = host_now();
+    for (int i = 0; i < most_batches && !why.empty() && host_now() - begin_s < most_s; ++i) {
+      before_batch();
+      execution.run(static_cast<int>(record_.batch.value_or(1)));
+      why = execution.clocks().contradiction(device_.timer(), tick_s);
+    }
+    return why;
+  }
+
+  // Returns why the row moves bytes faster than the device can; empty if it may. Also without measured peaks,
+  // so it leaves more room than the check against them: what the caches hold is copied first, then a set of
+  // the same size. A kernel that reads its buffers more than once may be served by closer caches.
+  std::string rate_doubt(const Plan& plan) {
+    constexpr double far_more = 10, once = 1.1, least_rate = 1e9;
+    constexpr std::uint64_t usual_bytes = std::uint64_t{8} << 20;
+    const auto bytes = static_cast<double>(plan.cost.read + plan.cost.written);
+    if (!of_memory(plan.peak) || bytes > once * static_cast<double>(row_.buffer_bytes)) return {};
+    const double rate = bytes / record_.time_s.value_or(0);
+    if (rate < least_rate) return {};
+    for (const std::uint64_t copied : {usual_bytes, row_.buffer_bytes}) {
+      const double possible = device_.quick_copy().rate(copied);
+      if (rate <= far_more * possible) return {};
+      if (copied == row_.buffer_bytes)
+        return fmt::format("{:.4g} GB/s where a quick copy of as many bytes reaches {:.4g}", 1e-9 * rate,
+                           1e-9 * possible);
+    }
+    return {};
+  }
+
+  // Says in the row that the driver's fill is not used, if that is its own fault.
+  void note_fill() {
+    if (device_.fill().by_driver() || device_.info().platform == "Oclgrind") return;
+    record_.reason += fmt::format("poisoned by writes: {}; ", device_.fill().why_not());
   }
 
   void before_batch() {
@@ -443,7 +569,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingO
     run.verify_again(execution);
     run.succeed(plan, execution);
   } catch (const Error& error) {
-    run.fail(error.code, error.what());
+    run.fail(device, error);
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
     run.fail(meaning.code, meaning.what());

@@ -12,8 +12,12 @@ namespace clweave::device {
 
 namespace {
 
-// Bounds for device time over host time.
-constexpr double least_slope = 0.8, most_slope = 1.25;
+// Bounds within which a delayed host may have moved the slope of a good timer.
+constexpr double least_disturbed = 0.5, most_disturbed = 2;
+
+// Part of a single launch's host time, without what the host hears late, that the device must have worked
+// for, and what it may seem to have worked longer.
+constexpr double least_of_launch = 0.8, most_of_launch = 1.25;
 
 // Delay of the host behind the device's end that the reason mentions.
 constexpr double late_s = 1e-3;
@@ -23,10 +27,14 @@ constexpr double late_s = 1e-3;
 TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
   std::set<std::uint64_t> durations;
-  // Use the fastest of each kind, as disturbances only make a launch longer.
   constexpr double none = std::numeric_limits<double>::infinity();
-  double device_s[2] = {none, none};
-  double host_s[2] = {none, none};
+  // Of each amount of work the launch of whose end the host heard soonest: a delay makes the host's time
+  // longer, never shorter. Both times are of one launch, as they would not compare otherwise.
+  struct Soonest {
+    double device_s = 0, host_s = std::numeric_limits<double>::infinity();
+    double late_s() const { return host_s - device_s; }
+  };
+  Soonest soonest[2];
   bool any_empty = false;
   for (const auto& probe : probes) {
     if (probe.work != 0) continue;
@@ -45,24 +53,36 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
                                       stamps.start, stamps.end),
              out;
     durations.insert(stamps.end - stamps.start);
-    const int kind = probe.work > 1 ? 1 : 0;
-    device_s[kind] = std::min(device_s[kind], stamps.seconds());
-    host_s[kind] = std::min(host_s[kind], probe.host_s);
+    Soonest& of_kind = soonest[probe.work > 1 ? 1 : 0];
+    if (probe.host_s - stamps.seconds() < of_kind.late_s()) of_kind = {stamps.seconds(), probe.host_s};
     out.completion_latency_s =
         std::min(out.completion_latency_s, std::max(0.0, probe.host_s - stamps.seconds()));
   }
-  if (device_s[0] == none || device_s[1] == none)
+  const auto& [once, twice] = soonest;
+  if (once.host_s == none || twice.host_s == none)
     return out.reason = "the probes do not have two amounts of work", out;
   if (durations.size() < 3)
     return out.reason = fmt::format("{} launches gave only {} different durations, the first {} ns",
                                     probes.size(), durations.size(), *durations.begin()),
            out;
-  if (host_s[1] <= host_s[0])
+  if (twice.host_s <= once.host_s) {
+    out.disturbed = true;
     return out.reason = "twice the work took no longer by the host's clock: the timer cannot be judged", out;
-  out.slope = (device_s[1] - device_s[0]) / (host_s[1] - host_s[0]);
-  if (out.slope < least_slope || out.slope > most_slope)
+  }
+  const auto is_too_long = [](const TimerProbe& probe) {
+    return probe.work > 0 && probe.stamps.seconds() > most_slope * probe.host_s;
+  };
+  if (const auto longer = std::ranges::find_if(probes, is_too_long); longer != probes.end())
+    return out.reason =
+               fmt::format("a launch lasts {:.4g} ms by its time stamps, {:.4g} ms by the host's clock",
+                           1e3 * longer->stamps.seconds(), 1e3 * longer->host_s),
+           out;
+  out.slope = (twice.device_s - once.device_s) / (twice.host_s - once.host_s);
+  if (out.slope < least_slope || out.slope > most_slope) {
+    out.disturbed = out.slope > least_disturbed && out.slope < most_disturbed;
     return out.reason = fmt::format("device time grows {:.3g} times as fast as host time", out.slope), out;
-  if (out.empty_event_s > most_slope * out.empty_host_s)
+  }
+  if (out.empty_event_s > most_of_launch * out.empty_host_s)
     return out.reason = fmt::format(
                "a launch without work lasts {:.3g} ms by its time stamps, {:.3g} ms by the host's clock",
                1e3 * out.empty_event_s, 1e3 * out.empty_host_s),
@@ -76,9 +96,9 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
 
 bool agrees(const TimerProbe& probe, const TimerCertificate& certificate) {
   const double device_s = probe.stamps.seconds();
-  if (probe.work == 0) return probe.stamps.valid() && device_s <= most_slope * probe.host_s;
-  return device_s > 0 && device_s >= least_slope * (probe.host_s - certificate.completion_latency_s) &&
-         device_s <= most_slope * probe.host_s;
+  if (probe.work == 0) return probe.stamps.valid() && device_s <= most_of_launch * probe.host_s;
+  return device_s > 0 && device_s >= least_of_launch * (probe.host_s - certificate.completion_latency_s) &&
+         device_s <= most_of_launch * probe.host_s;
 }
 
 }  // namespace clweave::device

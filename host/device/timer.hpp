@@ -30,13 +30,17 @@ struct TimerCertificate {
   double slope = 0;    // device time over host time, both as the difference between work 2 and work 1
   double completion_latency_s = 0;  // least time from the end on the device until the host hears of it
   double empty_event_s = 0, empty_host_s = 0;  // of a launch without work, which every time includes once
-  std::string reason;                          // one sentence
+  bool disturbed = false;  // not certified, but the host may have been delayed: more probes may help
+  std::string reason;      // one sentence
   std::string name() const { return event ? "event" : "host"; }
 };
 
+// Bounds for device time over host time.
+inline constexpr double least_slope = 0.98, most_slope = 1.02;
+
 // Certifies the timer if every stamp was written, start < end where there is work, at least three durations
-// differ, doubling the work adds as much device time as host time within [0.8, 1.25], and a launch without
-// work does not last longer than the host waited for it.
+// differ, doubling the work adds as much device time as host time within these bounds, and no launch lasts
+// longer than the host waited for it.
 TimerCertificate certify(std::span<const TimerProbe>);
 
 // Returns whether another launch, of any work, is consistent with the certificate. If not, that proves

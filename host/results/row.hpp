@@ -30,7 +30,8 @@ struct Row {
   Record record;
   std::vector<Sample> samples;
   std::uint64_t buffer_bytes = 0;  // of all buffers: the working set
-  // Least difference between host time and device time of a launch, from the timer's certificate.
+  // By how much the host's time of a batch may exceed the device's: the least of a launch, from the timer's
+  // certificate, and the longest time to enqueue one.
   double completion_latency_s = 0;
 };
 

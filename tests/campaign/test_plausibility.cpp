@@ -159,6 +159,10 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(with(2e-3, 2e-3 / 41.67)), Against::stamps);
   EXPECT_EQ(of(with(1.5e-3, 1e-3)), Against::stamps);
   EXPECT_EQ(of(with(0, 1e-3)), Against::stamps);
+  EXPECT_EQ(of(with(16.7e-3, 14.0e-3)), Against::stamps) << "a device that works longer than the host waits";
+  Row once = with(1e-3, 1.1e-3);
+  once.samples[2].event_s = 1.3e-3;
+  EXPECT_EQ(of(once), Against::stamps) << "which no delay explains";
   plausibility = PlausibilityCheck(device());  // without peaks, as the times are short
   EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
   EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);

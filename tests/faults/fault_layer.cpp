@@ -6,6 +6,7 @@
 // CLWEAVE_FAULTS is a comma separated list of the items below; empty or unset changes nothing.
 //
 //   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
+//   CALL:N*=ACTION   at each Nth call
 //   CALL:N!=ACTION   at the Nth call of the first process that gets so far, as CLWEAVE_FAULTS_LOG tells
 //   CALL=ACTION      at every call
 //   CALL@KERNEL...   counts only launches of that kernel, or other calls while it is the last one launched
@@ -19,12 +20,28 @@
 //                                            short: its last group does not, where it has several
 //                                            after: it runs behind the next, whatever is to prevent that
 //                                            bits: of a million words in its buffers one gets a wrong bit
+//                                            equal: skipped if nothing differs from the last launch, and no
+//                                            other command was between
+//                                            noevent: skipped, as all launches of the process from then on
+//                                            for which no event is asked
+//                                            dead: skipped, as all launches of the process from then on
 //   wait        clWaitForEvents              late: the work has ended for 10 ms when it is said to
 //   finish      clFinish                     late: likewise
+//                                            early: returns while the work still runs
 //   read        clEnqueueReadBuffer          flip: one bit differs; the read becomes blocking
 //                                            bits: one bit in a million words; likewise
+//                                            stale: as all reads from then on, gives what the first of that
+//                                            place gave
+//   map         clEnqueueMapBuffer           stale: to read, likewise; the map is a copy
+//                                            lost: what is written through it does not reach the buffer
 //   write       clEnqueueWriteBuffer
 //   copy        clEnqueueCopyBuffer          slower: by CLWEAVE_FAULTS_SLOWER per cent, 8 if unset
+//   fill        clEnqueueFillBuffer          none: nothing is written
+//                                            half: only the first half is
+//                                            narrow: only the first 4 bytes of the pattern, repeated
+//                                            near: not beyond the first 16 MiB of a buffer
+//                                            counts only fills of CLWEAVE_FAULTS_ABOVE bytes or more, 1 if
+//                                            unset
 //   profile     clGetEventProfilingInfo      the timers below
 //
 //   ACTION for all   what the call does, in place of its work
@@ -42,8 +59,12 @@
 //   wrap             a 32 bit counter that wraps just after the start of the first event altered
 //   untouched        CL_SUCCESS, but no value is written
 //   late             the end is 1 ms later than it was
+//   longer, shorter  1.2 or 0.85 times as long
+//   halved           half as long, if longer than 30 ms
+//   early            the end is a twelfth of it earlier than it was, if longer than 5 ms
 //
 //   LIMIT            effect
+//   noprofile        a queue with time stamps is refused: CL_INVALID_QUEUE_PROPERTIES
 //   nofp64           no fp64 in extension and feature lists, DOUBLE_FP_CONFIG and vector widths 0
 //   kwgs=N           CL_KERNEL_WORK_GROUP_SIZE is N; a larger local size: CL_INVALID_WORK_GROUP_SIZE
 //   maxwgs=N         CL_DEVICE_MAX_WORK_GROUP_SIZE is N, item and kernel sizes at most N; enforced alike
@@ -67,7 +88,7 @@
 // CLWEAVE_FAULTS_SEED draws which, one in CLWEAVE_FAULTS_ONE_IN words, a million if unset.
 //
 // Every other entry point passes through, so these escape: clEnqueueTask, clCompileProgram,
-// clLinkProgram, clCreateBufferWithProperties, clCreateSubBuffer, SVM, images, rectangular, mapped and fill
+// clLinkProgram, clCreateBufferWithProperties, clCreateSubBuffer, SVM, images, rectangular
 // transfers, clCreateContextFromType, and whatever the loader itself asks the driver.
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
@@ -93,14 +114,31 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 // NOLINTBEGIN(bugprone-sizeof-expression): OpenCL's handles are pointers, and are meant
 namespace {
 
-enum class Call { platforms, devices, build, buffer, enqueue, wait, finish, read, write, copy, profile };
-constexpr std::string_view call_names[] = {"platforms", "devices", "build", "buffer", "enqueue", "wait",
-                                           "finish",    "read",    "write", "copy",   "profile"};
+enum class Call {
+  platforms,
+  devices,
+  build,
+  buffer,
+  enqueue,
+  wait,
+  finish,
+  read,
+  write,
+  copy,
+  map,
+  fill,
+  profile
+};
+constexpr std::string_view call_names[] = {"platforms", "devices", "build",  "buffer", "enqueue",
+                                           "wait",      "finish",  "read",   "write",  "copy",
+                                           "map",       "fill",    "profile"};
 
 enum class Action {
   none,
@@ -109,8 +147,18 @@ enum class Action {
   brief,
   after,
   bits,
+  equal,
+  noevent,
+  dead,
   flip,
+  stale,
+  lost,
   late,
+  early,
+  nothing,
+  half,
+  narrow,
+  near,
   slower,
   hang,
   spin,
@@ -125,7 +173,11 @@ enum class Action {
   slow,
   wrap,
   untouched,
-  later
+  later,
+  longer,
+  shorter,
+  halved,
+  end_early
 };
 struct ActionName {
   std::string_view text;
@@ -138,9 +190,20 @@ constexpr ActionName action_names[] = {
     {"after", Action::after, Call::enqueue},
     {"bits", Action::bits, Call::enqueue},
     {"bits", Action::bits, Call::read},
+    {"equal", Action::equal, Call::enqueue},
+    {"noevent", Action::noevent, Call::enqueue},
+    {"dead", Action::dead, Call::enqueue},
     {"flip", Action::flip, Call::read},
+    {"stale", Action::stale, Call::read},
+    {"stale", Action::stale, Call::map},
+    {"lost", Action::lost, Call::map},
     {"late", Action::late, Call::wait},
     {"late", Action::late, Call::finish},
+    {"early", Action::early, Call::finish},
+    {"none", Action::nothing, Call::fill},
+    {"half", Action::half, Call::fill},
+    {"narrow", Action::narrow, Call::fill},
+    {"near", Action::near, Call::fill},
     {"late", Action::later, Call::profile},
     {"slower", Action::slower, Call::copy},
     {"hang", Action::hang, {}},
@@ -156,6 +219,10 @@ constexpr ActionName action_names[] = {
     {"slow", Action::slow, Call::profile},
     {"wrap", Action::wrap, Call::profile},
     {"untouched", Action::untouched, Call::profile},
+    {"longer", Action::longer, Call::profile},
+    {"shorter", Action::shorter, Call::profile},
+    {"halved", Action::halved, Call::profile},
+    {"early", Action::end_early, Call::profile},
 };
 
 struct Rule {
@@ -165,7 +232,7 @@ struct Rule {
   std::string kernel;  // empty: any
   unsigned long first = 1;
   bool onwards = true;
-  bool once = false;
+  bool once = false, each = false;
   Action action = Action::none;
   cl_int code = CL_SUCCESS;
   std::atomic<unsigned long> calls = 0;
@@ -182,7 +249,7 @@ std::deque<Rule>& rules = *new std::deque<Rule>;
 std::string& last_launched = *new std::string;  // kernel; of the one thread that launches any
 Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
 Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
-Limit paced{"paced"}, twice{"twice"}, gone{"gone"}, query{"query"};
+Limit noprofile{"noprofile"}, paced{"paced"}, twice{"twice"}, gone{"gone"}, query{"query"};
 
 const cl_icd_dispatch* target = nullptr;
 std::atomic<bool> acts = true;  // false: not this process, or not yet
@@ -204,7 +271,7 @@ std::optional<T> number(std::string_view text) {
 }
 
 void add_fault(std::string_view item) {
-  for (Limit* limit : {&nofp64, &paced, &twice, &gone}) {
+  for (Limit* limit : {&nofp64, &noprofile, &paced, &twice, &gone}) {
     if (limit->name != item) continue;
     limit->value = 0;
     return;
@@ -226,7 +293,8 @@ void add_fault(std::string_view item) {
     std::string_view position = left.substr(colon + 1);
     rule.onwards = position.ends_with('+');
     rule.once = position.ends_with('!');
-    if (rule.onwards || rule.once) position.remove_suffix(1);
+    rule.each = position.ends_with('*');
+    if (rule.onwards || rule.once || rule.each) position.remove_suffix(1);
     rule.first = number<unsigned long>(position).value_or(0);
     if (rule.first == 0) refuse(item);
     left = left.substr(0, colon);
@@ -336,7 +404,7 @@ Fault next_fault(Call call) {
     if (rule.call != call) continue;
     if (!rule.kernel.empty() && rule.kernel != last_launched) continue;
     const unsigned long n = ++rule.calls;
-    const bool due = rule.onwards ? n >= rule.first : n == rule.first;
+    const bool due = rule.each ? n % rule.first == 0 : rule.onwards ? n >= rule.first : n == rule.first;
     if (!due || fault.action != Action::none) continue;
     if (rule.once && is_logged(rule.label, n)) continue;
     fault = {rule.action, rule.code, &rule, n};
@@ -456,6 +524,27 @@ cl_context CL_API_CALL create_context(const cl_context_properties* properties, c
   if (const char* const only = std::getenv("CLWEAVE_FAULTS_DEVICE"); only != nullptr && count > 0)
     acts = number<std::size_t>(only) == number_of(devices[0]);
   return target->clCreateContext(properties, count, devices, notify, data, status);
+}
+
+cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                          cl_command_queue_properties properties, cl_int* status) {
+  if (!noprofile.value || (properties & CL_QUEUE_PROFILING_ENABLE) == 0)
+    return target->clCreateCommandQueue(context, device, properties, status);
+  log_limit(noprofile, "refuse", properties);
+  if (status != nullptr) *status = CL_INVALID_QUEUE_PROPERTIES;
+  return nullptr;
+}
+
+cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl_device_id device,
+                                                          const cl_queue_properties* properties,
+                                                          cl_int* status) {
+  for (const auto* one = properties; noprofile.value && one != nullptr && *one != 0; one += 2) {
+    if (one[0] != CL_QUEUE_PROPERTIES || (one[1] & CL_QUEUE_PROFILING_ENABLE) == 0) continue;
+    log_limit(noprofile, "refuse", one[1]);
+    if (status != nullptr) *status = CL_INVALID_QUEUE_PROPERTIES;
+    return nullptr;
+  }
+  return target->clCreateCommandQueueWithProperties(context, device, properties, status);
 }
 
 cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info name, std::size_t size,
@@ -633,7 +722,11 @@ class Pace {
 };
 Pace& pace = *new Pace;
 
+// Changes with every command but launches, and with every argument: launches of one state may be equal.
+std::atomic<unsigned long> state = 0;
+
 cl_int CL_API_CALL set_kernel_arg(cl_kernel kernel, cl_uint index, std::size_t size, const void* value) {
+  ++state;
   const cl_int status = target->clSetKernelArg(kernel, index, size, value);
   if (status == CL_SUCCESS && paced.value && index == 1 && size == sizeof(cl_uint) &&
       function_name(kernel) == "spin") {
@@ -727,6 +820,19 @@ std::vector<std::size_t> shortened(cl_uint dims, const std::size_t* global, cons
   return out;
 }
 
+// Returns whether a launch is to be left out.
+bool is_skipped(const Fault& fault, cl_kernel kernel, const std::vector<std::size_t>& global,
+                bool has_event) {
+  static std::atomic<bool> is_dead = false, needs_event = false;
+  static std::tuple<cl_kernel, std::vector<std::size_t>, unsigned long> last;
+  const auto launch = std::tuple(kernel, global, state.load());
+  const bool is_equal = std::exchange(last, launch) == launch;
+  if (fault.action == Action::dead) is_dead = true;
+  if (fault.action == Action::noevent) needs_event = true;
+  return is_dead || (needs_event && !has_event) || fault.action == Action::skip ||
+         (fault.action == Action::equal && is_equal);
+}
+
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
                                   const std::size_t* offset, const std::size_t* global,
                                   const std::size_t* local, cl_uint waits, const cl_event* wait_list,
@@ -734,7 +840,7 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
   if (!rules.empty()) last_launched = function_name(kernel);
   const Fault fault = next_fault(Call::enqueue);
   if (fault.action == Action::error) return fault.code;
-  if (fault.action == Action::skip)
+  if (is_skipped(fault, kernel, std::vector(global, global + dims), event != nullptr))
     return target->clEnqueueMarkerWithWaitList(queue, waits, wait_list, event);
   if (local != nullptr && dims <= 3) {
     cl_ulong items = 1;
@@ -777,6 +883,7 @@ cl_int CL_API_CALL finish(cl_command_queue queue) {
   const Fault fault = next_fault(Call::finish);
   if (fault.action == Action::error) return fault.code;
   let_go();
+  if (fault.action == Action::early) return target->clFlush(queue);
   const cl_int status = target->clFinish(queue);
   pace.wait();
   return tell_late(fault, status);
@@ -794,6 +901,7 @@ std::map<cl_event, cl_event>& begun_by = *new std::map<cl_event, cl_event>;
 cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::size_t from_offset,
                                std::size_t to_offset, std::size_t size, cl_uint waits,
                                const cl_event* wait_list, cl_event* event) {
+  ++state;
   const Fault fault = next_fault(Call::copy);
   if (fault.action == Action::error) return fault.code;
   let_go();
@@ -827,17 +935,91 @@ void flip_bit(void* data, std::size_t size) {
   static_cast<unsigned char*>(data)[at] ^= 0x40;
 }
 
+using Place = std::tuple<cl_mem, std::size_t, std::size_t>;  // with offset and size
+// What the first read or map of each place gave.
+std::map<Place, std::vector<unsigned char>>& first_content = *new std::map<Place, std::vector<unsigned char>>;
+
+// Maps that are copies, by their address: of which memory.
+std::map<void*, std::pair<void*, std::vector<unsigned char>*>>& copied_maps =
+    *new std::map<void*, std::pair<void*, std::vector<unsigned char>*>>;
+
+void* CL_API_CALL map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                             std::size_t offset, std::size_t size, cl_uint waits, const cl_event* wait_list,
+                             cl_event* event, cl_int* status) {
+  ++state;
+  const Fault fault = next_fault(Call::map);
+  if (fault.action == Action::error) {
+    if (status != nullptr) *status = fault.code;
+    return nullptr;
+  }
+  let_go();
+  void* const real = target->clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, waits,
+                                                wait_list, event, status);
+  const bool is_stale = fault.action == Action::stale && flags == CL_MAP_READ;
+  const bool is_lost = fault.action == Action::lost && flags != CL_MAP_READ;
+  if (real == nullptr || !(is_stale || is_lost)) return real;
+  const auto* const bytes = static_cast<unsigned char*>(real);
+  auto* const copy = new std::vector<unsigned char>(bytes, bytes + size);
+  if (is_stale) *copy = first_content.try_emplace({buffer, offset, size}, *copy).first->second;
+  copied_maps[copy->data()] = {real, copy};
+  return copy->data();
+}
+
+cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem buffer, void* mapped, cl_uint waits,
+                         const cl_event* wait_list, cl_event* event) {
+  ++state;
+  const auto it = copied_maps.find(mapped);
+  if (it == copied_maps.end())
+    return target->clEnqueueUnmapMemObject(queue, buffer, mapped, waits, wait_list, event);
+  const auto [real, copy] = it->second;
+  copied_maps.erase(it);
+  delete copy;
+  return target->clEnqueueUnmapMemObject(queue, buffer, real, waits, wait_list, event);
+}
+
+cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, const void* pattern,
+                               std::size_t pattern_size, std::size_t offset, std::size_t size, cl_uint waits,
+                               const cl_event* wait_list, cl_event* event) {
+  ++state;
+  static const auto above = setting<std::size_t>("CLWEAVE_FAULTS_ABOVE", 1);
+  const Fault fault = size < above ? Fault() : next_fault(Call::fill);
+  if (fault.action == Action::error) return fault.code;
+  let_go();
+  constexpr std::size_t reach = 16 << 20;
+  switch (fault.action) {
+    case Action::nothing: return target->clEnqueueMarkerWithWaitList(queue, waits, wait_list, event);
+    case Action::half: size = std::max(pattern_size, size / 2 / pattern_size * pattern_size); break;
+    case Action::narrow: pattern_size = std::min<std::size_t>(pattern_size, 4); break;
+    case Action::near:
+      if (offset + size > reach) offset %= pattern_size * 1024;
+      break;
+    default: break;
+  }
+  return target->clEnqueueFillBuffer(queue, buffer, pattern, pattern_size, offset, size, waits, wait_list,
+                                     event);
+}
+
 cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
                                std::size_t size, void* data, cl_uint waits, const cl_event* wait_list,
                                cl_event* event) {
+  ++state;
   const Fault fault = next_fault(Call::read);
   if (fault.action == Action::error) return fault.code;
   let_go();
   const bool flips = fault.action == Action::flip, decays = fault.action == Action::bits;
-  const cl_int status = target->clEnqueueReadBuffer(queue, buffer, flips || decays ? CL_TRUE : blocking,
-                                                    offset, size, data, waits, wait_list, event);
+  static std::atomic<bool> is_stale = false;
+  if (fault.action == Action::stale) is_stale = true;
+  const bool waits_for_it = flips || decays || is_stale;
+  const cl_int status = target->clEnqueueReadBuffer(queue, buffer, waits_for_it ? CL_TRUE : blocking, offset,
+                                                    size, data, waits, wait_list, event);
   if (status != CL_SUCCESS) return status;
   if (flips) flip_bit(data, size);
+  if (is_stale) {
+    auto* const bytes = static_cast<unsigned char*>(data);
+    const auto [it, is_first] =
+        first_content.try_emplace({buffer, offset, size}, std::vector(bytes, bytes + size));
+    if (!is_first) std::ranges::copy(it->second, bytes);
+  }
   if (!decays) return status;
   decay().pass(size / 4, [&](std::size_t word, unsigned bit) {
     static_cast<unsigned char*>(data)[4 * word + bit / 8] ^= 1U << bit % 8;
@@ -849,6 +1031,7 @@ cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
 cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
                                 std::size_t size, const void* data, cl_uint waits, const cl_event* wait_list,
                                 cl_event* event) {
+  ++state;
   const Fault fault = next_fault(Call::write);
   if (fault.action == Action::error) return fault.code;
   let_go();
@@ -871,6 +1054,20 @@ cl_ulong scaled(cl_event event, cl_ulong ns, double factor) {
 cl_ulong wrapped(cl_event event, cl_ulong ns) {
   static const cl_ulong last = stamp(event, CL_PROFILING_COMMAND_START);
   return (ns - last - 1) & 0xffffffffu;
+}
+
+// Returns an end that makes a command seem longer or shorter than it was.
+cl_ulong falsified(cl_event event, Action how) {
+  const cl_ulong start = stamp(event, CL_PROFILING_COMMAND_START),
+                 end = stamp(event, CL_PROFILING_COMMAND_END);
+  const cl_ulong ns = end - start;
+  switch (how) {
+    case Action::longer: return start + ns * 6 / 5;
+    case Action::shorter: return start + ns * 17 / 20;
+    case Action::halved: return ns > 30'000'000 ? start + ns / 2 : end;
+    case Action::end_early: return ns > 5'000'000 ? end - ns / 12 : end;
+    default: return end;
+  }
 }
 
 cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info name, std::size_t size,
@@ -899,6 +1096,12 @@ cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info na
     case Action::fast: ns = scaled(event, ns, 1 / mach_ticks_to_ns); break;
     case Action::slow: ns = scaled(event, ns, mach_ticks_to_ns); break;
     case Action::wrap: ns = wrapped(event, ns); break;
+    case Action::longer:
+    case Action::shorter:
+    case Action::halved:
+    case Action::end_early:
+      if (name == CL_PROFILING_COMMAND_END) ns = falsified(event, fault.action);
+      break;
     case Action::later:
       if (name == CL_PROFILING_COMMAND_END) ns += 1'000'000;
       break;
@@ -966,6 +1169,12 @@ extern "C" {
   layer.clEnqueueCopyBuffer = copy_buffer;
   layer.clEnqueueReadBuffer = read_buffer;
   layer.clEnqueueWriteBuffer = write_buffer;
+  layer.clEnqueueMapBuffer = map_buffer;
+  layer.clEnqueueUnmapMemObject = unmap;
+  layer.clEnqueueFillBuffer = fill_buffer;
+  layer.clCreateCommandQueue = create_queue;
+  if (known > offsetof(cl_icd_dispatch, clCreateCommandQueueWithProperties) / sizeof(void*))
+    layer.clCreateCommandQueueWithProperties = create_queue_with_properties;
   layer.clGetEventProfilingInfo = get_event_profiling_info;
   *layer_dispatch_ret = &layer;
   *num_entries_ret = static_cast<cl_uint>(known);

@@ -204,18 +204,18 @@ constexpr Single singles[] = {
     {"enqueue_event", "enqueue@$:1=-14", 2, "launch_failed", "CL_EXEC_STATUS_ERROR", 1},
     {"enqueue_unknown", "enqueue@$:1=-9999", 2, "launch_failed", "-9999", 1, false},
     {"enqueue_late", "enqueue@$:3=-5", 2, "launch_failed", "CL_OUT_OF_RESOURCES", 1, false},
-    {"buffer_memory", "buffer:5!=-4", 2, "out_of_memory", "clCreateBuffer", 1},
-    {"buffer_size", "buffer:6!=-61", 2, "out_of_memory", "CL_INVALID_BUFFER_SIZE", 1, false},
-    {"write", "write:3!=-5", 2, "launch_failed", "clEnqueueWriteBuffer", 1},
+    {"buffer_memory", "buffer:7!=-4", 2, "out_of_memory", "clCreateBuffer", 1},
+    {"buffer_size", "buffer:8!=-61", 2, "out_of_memory", "CL_INVALID_BUFFER_SIZE", 1, false},
+    {"write", "write:9!=-5", 2, "launch_failed", "clEnqueueWriteBuffer", 1},
     {"read", "read@$:1=-14", 2, "launch_failed", "clEnqueueReadBuffer", 1},
     {"read_queue", "read@$:6=-36", 2, "device_lost", "clEnqueueReadBuffer", 1, false},
     {"skipped", "enqueue@$=skip", 2, "wrong_result", "0 of 1089", 1},
     {"skipped_later", "enqueue@$:3+=skip", 2, "wrong_result", "wrong after it", 0},
     {"short", "enqueue@$=short", 2, "wrong_result", "never written, as by items that did not run", 1},
     {"short_later", "enqueue@$:3+=short", 2, "wrong_result", "wrong after it", 0, false},
-    {"flipped", "read:1=flip", 1, "wrong_result", "1088 of 1089", 1},
-    {"flipped_guard", "read:2=flip", 1, "wrong_result", "behind the end", 1, false},
-    {"flipped_later", "read:5=flip", 1, "wrong_result", "wrong after it", 1, false},
+    {"flipped", "read@$:1=flip", 2, "wrong_result", "1088 of 1089", 1},
+    {"flipped_guard", "read@$:2=flip", 2, "wrong_result", "behind the end", 1, false},
+    {"flipped_later", "read@$:5=flip", 2, "wrong_result", "wrong after it", 1, false},
     {"crashed", "enqueue@$:1=crash", 2, "crashed", "SIGSEGV", 2},
     {"crashed_later", "enqueue@$:4=crash", 2, "crashed", "SIGSEGV", 2, false},
     {"aborted", "enqueue@$:1=abort", 2, "crashed", "SIGABRT", 2, false},
@@ -223,6 +223,13 @@ constexpr Single singles[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Each, OneCase, testing::ValuesIn(singles),
                          [](const auto& info) { return info.param.name; });
+
+struct Named {
+  const char* name;
+  const char* faults;
+};
+void PrintTo(const Named& fault, std::ostream* out) { *out << fault.faults; }
+std::string name_of(const testing::TestParamInfo<Named>& info) { return info.param.name; }
 
 // ---- Hangs -----------------------------------------------------------------------------------------------
 
@@ -376,7 +383,7 @@ TEST_P(WrongTimer, IsRejectedWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(Each, WrongTimer,
                          testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "late",
-                                         "-7"),
+                                         "longer", "shorter", "-7"),
                          [](const auto& info) {
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
                          });
@@ -489,6 +496,79 @@ INSTANTIATE_TEST_SUITE_P(Each, TimerThatFailsLate,
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
                          });
 
+TEST_F(Faults, AQueueWithoutTimeStampsIsTimedByTheHost) {
+  const Results results = run_faulty("noprofile", 0);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_EQ(record.timer, Timer::host);
+    EXPECT_EQ(record.timer_reason, "the driver has no queue with time stamps: CL_INVALID_QUEUE_PROPERTIES");
+  }
+}
+
+// One case of n rows, which takes the longer the more there are.
+Strings long_case(const std::string& csv, const std::string& n) {
+  Strings words = three_cases(csv);
+  std::ranges::replace(words, "n=33", n);
+  std::ranges::replace(words, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
+  for (const std::string& word : Strings{"--set", n, "--where", "form=corrected", "--no-peak"})
+    words.push_back(word);
+  return words;
+}
+
+// Right for the kernels that certify the timer, wrong for those of the case, which last longer than 30 ms,
+// or 5.
+class WrongForLong : public Faults, public testing::WithParamInterface<Named> {};
+
+TEST_P(WrongForLong, IsNoTimeOfTheWork) {
+  if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch of so much work takes minutes";
+  trial.faults(fmt::format("profile@grid={}", GetParam().faults));
+  const Strings arguments =
+      long_case(trial.csv(), GetParam().name == std::string("early") ? "n=2001" : "n=4001");
+  ended = trial.run(arguments);
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_sound_cells(results);
+  ASSERT_EQ(results.cases.size(), 1U);
+  const auto& record = results.cases.front();
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_EQ(record.timer, Timer::host) << *record.time_s << " of " << *record.wall_s;
+  EXPECT_NE(record.timer_reason.find("by the time stamps where the host waited"), std::string::npos)
+      << record.timer_reason;
+}
+
+constexpr Named wrong_for_longs[] = {
+    {"halved", "halved"}, {"early", "early"}, {"shorter", "shorter"}, {"longer", "longer"}};
+INSTANTIATE_TEST_SUITE_P(Each, WrongForLong, testing::ValuesIn(wrong_for_longs), name_of);
+
+// A finish that returns at once is no end of the work: by either clock a time is that of the work.
+class EarlyFinish : public Faults, public testing::WithParamInterface<Named> {};
+
+TEST_P(EarlyFinish, IsWaitedFor) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch of so much work takes minutes";
+  trial.faults(GetParam().faults);
+  ended = trial.run(long_case(trial.csv(), "n=1301"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_sound_cells(results);
+  ASSERT_EQ(results.cases.size(), 1U);
+  const auto& record = results.cases.front();
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_NE(record.timer_reason.find("clFinish returns before the work has ended"), std::string::npos)
+      << record.timer_reason;
+  // 1.7 million elements take two cores milliseconds; to enqueue them takes microseconds.
+  EXPECT_GE(record.time_s.value_or(0), 200e-6);
+  EXPECT_GE(record.call_s.value_or(0), 200e-6);
+}
+
+constexpr Named early_finishs[] = {
+    {"later", "finish:60+=early"},
+    {"always", "finish=early"},
+    {"without_stamps", "profile=zero,finish=early"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, EarlyFinish, testing::ValuesIn(early_finishs), name_of);
+
 // The work is done, and the host hears of it 10 ms later: that is no time of the work, by either clock.
 class LateEnd : public Faults, public testing::WithParamInterface<const char*> {};
 
@@ -514,13 +594,130 @@ INSTANTIATE_TEST_SUITE_P(Each, LateEnd,
                          testing::Values("finish=late,wait=late", "profile=zero,finish=late,wait=late"),
                          [](const auto& info) { return info.index == 0 ? "by_event" : "by_host"; });
 
-// ---- A driver that corrupts ------------------------------------------------------------------------------
-
 // A case of smoke, by another number of elements where it needs many: of such words one in a million is some.
 Strings one_case(const std::string& csv, const char* family, const char* filter, const char* n) {
   return {"run", "--preset", "smoke", "--family",  family, "--filter",  filter,          "--set",
           n,     "--csv",    csv,     "--timeout", "60",   "--no-peak", "--max-seconds", "0.25"};
 }
+
+// ---- Fills, launches, reads and maps that are not what they say
+// ---------------------------------------------
+
+class WrongFill : public Faults, public testing::WithParamInterface<Named> {};
+
+// Costs no row, and no kernel is accused of writing out of bounds.
+TEST_P(WrongFill, IsReplacedByWrites) {
+  if (on("oclgrind")) GTEST_SKIP() << "there memory is poisoned by writes anyway";
+  const std::string fault = GetParam().faults;
+  const bool hangs = fault == "fill=hang";
+  if (hangs) trial.set("CLWEAVE_FAULTS_ABOVE", "1000000");
+  const Results results = run_faulty(fault, 0, hangs ? "5" : "60");
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_NE(record.reason.find("poisoned by writes: clEnqueueFillBuffer"), std::string::npos)
+        << record.reason;
+  }
+}
+
+constexpr Named wrong_fills[] = {
+    {"absent", "fill=-9999"},  {"nothing", "fill=none"},       {"half", "fill=half"},
+    {"narrow", "fill=narrow"}, {"near", "fill=near"},          {"hangs", "fill=hang"},
+    {"dies", "fill=crash"},    {"half_later", "fill:9+=half"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, WrongFill, testing::ValuesIn(wrong_fills), name_of);
+
+class Untrue : public Faults, public testing::WithParamInterface<Named> {};
+
+TEST_P(Untrue, LaunchesOrReadsGiveNoRow) {
+  const Results results = run_faulty(GetParam().faults, 1);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::wrong_result) << record.reason;
+    EXPECT_NE(record.reason.find("launches are left out or reads show old content"), std::string::npos)
+        << record.reason;
+  }
+}
+
+constexpr Named untrues[] = {
+    {"each_seventh", "enqueue:7*=skip"},
+    {"equal", "enqueue=equal"},
+    {"without_event", "enqueue=noevent"},
+    {"stale", "read=stale"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, Untrue, testing::ValuesIn(untrues), name_of);
+
+class UntrueLater : public Faults, public testing::WithParamInterface<Named> {};
+
+// From somewhere in the second case on.
+TEST_P(UntrueLater, LaunchesOrReadsGiveNoRowFromThenOn) {
+  const Results results = run_faulty(at_second(GetParam().faults), 1);
+  EXPECT_EQ(results.cases.front().status, Status::ok) << results.cases.front().reason;
+  EXPECT_FALSE(results.of(undisturbed.second_id).ok());
+}
+
+constexpr Named untrue_laters[] = {
+    {"launches", "enqueue@$:2=noevent"},
+    {"reads", "read@$:1=stale"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, UntrueLater, testing::ValuesIn(untrue_laters), name_of);
+
+// The kernel that counts is executed each time, so that only the rate shows what is left out.
+TEST_F(Faults, ARateThatNoCopyReachesIsImplausible) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: so many words take too long";
+  trial.faults("enqueue@no_loop=equal");
+  Strings arguments =
+      one_case(trial.csv(), "copy", "kernel=no_loop/.*type=uint/.*width=4/.*group=64/", "n=4194304");
+  arguments.back() = "2";  // seconds: time for samples enough that most are left out
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  ASSERT_EQ(results.cases.size(), 1U);
+  EXPECT_EQ(results.cases.front().status, Status::implausible) << results.cases.front().reason;
+  EXPECT_NE(results.cases.front().reason.find("GB/s where a quick copy of as many bytes reaches"),
+            std::string::npos)
+      << results.cases.front().reason;
+}
+
+// A reset without an error, as of a watchdog: nothing is executed any more by the process.
+TEST_F(Faults, ADeviceThatDoesNothingIsNotTakenForAWrongKernel) {
+  const Results results = run_faulty(at_second("enqueue@$:1=dead"), 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 2}, {"device_lost", 1}}));
+  const auto& second = results.of(undisturbed.second_id);
+  EXPECT_EQ(second.status, Status::device_lost) << second.reason;
+  EXPECT_NE(second.reason.find("as after a reset"), std::string::npos) << second.reason;
+}
+
+class WrongMap : public Faults, public testing::WithParamInterface<Named> {};
+
+TEST_P(WrongMap, CostsTheCasesThatMap) {
+  trial.faults(GetParam().faults);
+  const Strings arguments = {
+      "run",       "--preset", "smoke", "--family",  "transfer", "--filter", "buffer=device/.*used=no/n=4112",
+      "--timeout", "60",       "--csv", trial.csv(), "--no-peak"};
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  for (const auto& record : results.cases) {
+    if (record.case_id.find("kernel=map") == std::string::npos) {
+      EXPECT_EQ(record.status, Status::ok) << record.case_id << record.reason;
+      continue;
+    }
+    EXPECT_EQ(record.status, Status::wrong_result) << record.case_id << record.reason;
+    EXPECT_NE(record.reason.find("maps were found wrong"), std::string::npos) << record.reason;
+  }
+}
+
+constexpr Named wrong_maps[] = {
+    {"stale", "map=stale"},
+    {"lost", "map=lost"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, WrongMap, testing::ValuesIn(wrong_maps), name_of);
+
+// ---- A driver that corrupts ------------------------------------------------------------------------------
 
 struct Corruption {
   const char* name;
