@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/default_floats.hpp"
 #include "base/namespaces.hpp"
 
 namespace clweave::base {
@@ -15,16 +16,20 @@ namespace clweave::base {
 // Calls f(begin, end) on disjoint stretches of [0, n), each but the last a multiple of `grain` long, on as
 // many threads as there is work for. f must not throw. Uses plain threads and no library's pool, because
 // OpenCL drivers for CPUs bring their own oneTBB, and a process can hold only one libtbb (Intel's runtime
-// does not load beside an older one).
+// does not load beside an older one). f computes with DefaultFloats.
 template <class F>
 void for_stretches(std::uint64_t n, std::uint64_t grain, const F& f) {
   const std::uint64_t grains = (n + grain - 1) / grain;
   const std::uint64_t threads =
       std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 1, std::max<std::uint64_t>(grains, 1));
   const auto edge = [&](std::uint64_t t) { return std::min(n, grains * t / threads * grain); };
+  const auto part = [&](std::uint64_t t) {
+    const DefaultFloats floats;
+    f(edge(t), edge(t + 1));
+  };
   std::vector<std::jthread> workers;
-  for (std::uint64_t t = 1; t < threads; ++t) workers.emplace_back([&, t] { f(edge(t), edge(t + 1)); });
-  f(edge(0), edge(1));
+  for (std::uint64_t t = 1; t < threads; ++t) workers.emplace_back([&, t] { part(t); });
+  part(0);
 }
 
 // Runs `work` on another thread and calls beat() at that interval meanwhile. Throws what `work` throws.

@@ -24,6 +24,7 @@
 #include "base/log.hpp"
 #include "base/number.hpp"
 #include "base/parallel.hpp"
+#include "base/process.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
@@ -312,7 +313,7 @@ void describe(const std::vector<NativeJob>& jobs, const DeviceInfo& device) {
 }
 
 int measure_all(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
-  const std::string program = std::filesystem::read_symlink(this_program).filename();
+  const std::string program = program_file().filename();
   const auto app = empty_command_line();
   app->name(program);
   app->description(

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -19,30 +19,11 @@
 #include "base/error.hpp"
 #include "device/timer.hpp"
 
-// NOLINTNEXTLINE(readability-redundant-declaration): POSIX leaves it to the program
-extern char** environ;
-
 namespace clweave::campaign {
 
 namespace {
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (auto& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> merged_environment(const std::vector<std::string>& extra) {
-  const auto name_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
-  std::vector<std::string> out = extra;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    bool replaced = false;
-    for (const auto& other : extra) replaced = replaced || name_of(other) == name_of(*entry);
-    if (!replaced) out.emplace_back(*entry);
-  }
-  return out;
-}
+constexpr std::size_t most_printed = 32768;
 
 // Closes its ends on every way out: starting a process may fail again and again on a busy machine.
 class Pipe {
@@ -70,84 +51,99 @@ class Pipe {
 
 }  // namespace
 
-Child::Child(const std::string& program, const std::vector<std::string>& arguments,
-             const std::vector<std::string>& environment) {
-  Pipe down, up;
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, down.read_end(), STDIN_FILENO);
-  // dup2 onto its own number would keep the close-on-exec flag.
-  int answer = up.write_end();
-  if (answer == answer_fd) answer = fcntl(answer, F_DUPFD_CLOEXEC, answer_fd + 1);
-  posix_spawn_file_actions_adddup2(&files, answer, answer_fd);
-  // Drivers print messages for people; stdout is data.
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  sigset_t defaults, none;
-  sigemptyset(&none);
-  sigfillset(&defaults);  // whatever this process or its parent ignores
-  for (const int signal : {SIGKILL, SIGSTOP}) sigdelset(&defaults, signal);
-  posix_spawnattr_setsigdefault(&how, &defaults);
-  posix_spawnattr_setsigmask(&how, &none);
-  posix_spawnattr_setpgroup(&how, 0);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-
-  std::vector<std::string> words = {"clweave"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  auto variables = merged_environment(environment);
-  const int failure =
-      posix_spawn(&pid_, program.c_str(), &files, &how, pointers(words).data(), pointers(variables).data());
-  posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
-  if (answer != up.write_end()) close(answer);
-  if (failure != 0)
-    throw Error(ErrorCode::io,
-                fmt::format("cannot start a child process{}: {}",
-                            program == this_program ? "" : " of " + program, std::strerror(failure)));
+Child::Child(const base::Program& program) : print_(most_printed) {
+  Pipe down, up, print;
+  try {
+    pid_ = base::start(program, {{STDIN_FILENO, down.read_end()},
+                                 {STDOUT_FILENO, print.write_end()},
+                                 {STDERR_FILENO, print.write_end()},
+                                 {answer_fd, up.write_end()}});
+  } catch (const Error& error) {
+    throw Error(error.code,
+                fmt::format("cannot start a child process of {}: {}", program.words.front(), error.what()));
+  }
   to_ = down.take_write_end();
   from_ = up.take_read_end();
+  prints_ = print.take_read_end();
+  for (const int end : {to_, prints_}) fcntl(end, F_SETFL, O_NONBLOCK);
 }
 
 Child::~Child() {
   stop();
-  if (to_ >= 0) close(to_);
-  if (from_ >= 0) close(from_);
+  for (const int end : {to_, from_, prints_}) {
+    if (end >= 0) close(end);
+  }
 }
 
-bool Child::send(const std::string& line) const {
+bool Child::send(const std::string& line) {
   const std::string text = line + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
+    // A child that prints more than a pipe holds would wait for this process, which waits for it.
+    pollfd ready[] = {{to_, POLLOUT, 0}, {prints_, POLLIN, 0}};
+    if (poll(ready, 2, -1) < 0 && errno != EINTR) return false;
+    if (ready[1].revents != 0) take_print();
     const ssize_t n = write(to_, text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) return false;
     sent += static_cast<std::size_t>(n);
   }
   return true;
 }
 
+// Neither a line without an end nor many lines at once are searched or moved again and again.
+bool Child::take_line(std::string& line) {
+  const auto end = buffer_.find('\n', searched_);
+  if (end == std::string::npos) {
+    buffer_.erase(0, std::exchange(begin_, 0));
+    searched_ = buffer_.size();
+    return false;
+  }
+  line = buffer_.substr(begin_, end - begin_);
+  begin_ = searched_ = end + 1;
+  return true;
+}
+
+void Child::take_print() {
+  char bytes[65536];
+  // Not for ever: it may print as fast as this reads.
+  for (int pass = 0; pass < 16 && prints_ >= 0; ++pass) {
+    const ssize_t got = read(prints_, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) {
+      close(std::exchange(prints_, -1));
+      return;
+    }
+    print_.append({bytes, static_cast<std::size_t>(got)});
+  }
+}
+
+std::string Child::printed() {
+  take_print();
+  return std::exchange(print_, base::Excerpt(most_printed)).text();
+}
+
 Child::ChildMessage Child::hear(std::string& line, double seconds) {
   const double until = host_now() + seconds;
   while (true) {
-    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
-      line = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      return ChildMessage::line;
-    }
+    if (take_line(line)) return ChildMessage::line;
     const double left = until - host_now();
     if (left <= 0) {
       // A process that a driver forked keeps the pipe open, so the child's end is not seen there.
       if (pid_ >= 0) reap(0);
       return ChildMessage::timeout;
     }
-    pollfd ready{from_, POLLIN, 0};
-    const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
+    pollfd ready[] = {{from_, POLLIN, 0}, {prints_, POLLIN, 0}};  // a negative one is passed over
+    const int n = poll(ready, 2, static_cast<int>(left * 1e3) + 1);
     if (n < 0 && errno == EINTR) return ChildMessage::timeout;
     if (n <= 0) continue;
+    if (ready[1].revents != 0) take_print();
+    if (ready[0].revents == 0) continue;
     char bytes[65536];
     const ssize_t got = read(from_, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return ChildMessage::end;
+    answered_ += static_cast<std::size_t>(got);
     buffer_.append(bytes, static_cast<std::size_t>(got));
   }
 }

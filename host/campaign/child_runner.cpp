@@ -2,22 +2,33 @@
 #include "campaign/runner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/excerpt.hpp"
 #include "base/json.hpp"
+#include "base/log.hpp"
+#include "base/memory_limit.hpp"
+#include "base/process.hpp"
 #include "base/processor_use.hpp"
 #include "base/temporary_folder.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
+#include "campaign/kernel_caches.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/watchdog.hpp"
 #include "device/loader.hpp"
@@ -30,7 +41,26 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
+// Limits what a child answers to one request, in bytes: more is no answer, but a driver that writes where it
+// should not. Signs of life count by the second.
+constexpr std::size_t most_answer = std::size_t{1} << 26;  // of a build, or a list of devices
+constexpr std::size_t most_of_case = std::size_t{1} << 22, most_of_sample = 128, most_of_second = 4096;
+constexpr std::size_t most_told = 500;  // of what a driver printed, in a reason
+
+// What was printed, as the end of a sentence on one line; empty if nothing was.
+std::string told(const std::string& printed) {
+  Excerpt out(most_told);
+  bool blank = true;
+  for (const char c : trimmed(printed)) {
+    const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (!is_blank) out.append({&c, 1});
+    if (is_blank && !blank) out.append(c == '\n' ? " | " : " ");
+    blank = is_blank;
+  }
+  std::string line = out.text();
+  std::ranges::replace(line, '\n', ' ');
+  return line.empty() ? "" : "; it printed: " + line;
+}
 
 // Explains why a child gave no answer.
 struct NoAnswer {
@@ -38,6 +68,7 @@ struct NoAnswer {
   std::string why;
   bool unkillable = false;
   std::string phase = {};  // in which it ended, or was ended
+  bool floods = false;     // it answered too much
 };
 
 // Tells for how long a child was silent, and how much of that it waited for a processor.
@@ -50,35 +81,31 @@ std::string silence_text(const Watchdog& watchdog) {
   return text;
 }
 
+class ChildRunner;
+std::unique_ptr<ChildRunner> child_runner_of(RunnerOptions);
+
 class ChildRunner : public Baseline {
  public:
-  explicit ChildRunner(RunnerOptions options, std::string program = this_program)
-      : options_(std::move(options)), program_(std::move(program)), is_baseline_(program_ != this_program) {}
+  ChildRunner(RunnerOptions options, Program program, bool is_baseline)
+      : options_(std::move(options)),
+        program_(std::move(program)),
+        is_baseline_(is_baseline),
+        environment_(options_.environment) {
+    for (const auto* word : {"worker", "--parent"}) program_.words.emplace_back(word);
+    program_.words.push_back(std::to_string(getpid()));
+  }
 
   std::vector<DeviceInfo> devices(std::vector<std::string>& driver_errors) override {
-    if (auto found = enumerate(environment_, driver_errors)) return *found;
+    std::vector<std::string> errors;
+    auto found = enumerate(errors);
     if (options_.stop_at_once()) return {};
-    // Tries each driver alone, then the good ones together, because one crashes the process or never returns.
-    auto good = std::make_unique<TemporaryFolder>();
-    int kept = 0;
-    for (const auto& file : registered_drivers()) {
-      const TemporaryFolder alone;
-      fs::create_symlink(file, alone.path() / file.filename());
-      std::vector<std::string> quiet;
-      if (enumerate({"OCL_ICD_VENDORS=" + alone.path().string()}, quiet)) {
-        fs::create_symlink(file, good->path() / file.filename());
-        ++kept;
-      } else {
-        driver_errors.push_back(fmt::format("driver {} is left out: {}", file.string(), enumerate_failure_));
-      }
-    }
-    if (kept == 0) return {};
-    environment_ = {"OCL_ICD_VENDORS=" + good->path().string()};
-    good_drivers_ = std::move(good);
-    auto found = enumerate(environment_, driver_errors);
-    if (!found) driver_errors.push_back("the drivers fail together: " + enumerate_failure_);
-    return found.value_or(std::vector<DeviceInfo>());
+    if (!found) return devices_of_good_drivers(driver_errors);
+    find_more_with_new_caches(*found, errors, driver_errors);
+    driver_errors.insert(driver_errors.end(), errors.begin(), errors.end());
+    return *found;
   }
+
+  std::vector<std::string> environment() const override { return environment_; }
 
   Offer offer(const DeviceInfo& beside, const std::vector<Job>& jobs) override {
     begin(beside);
@@ -115,16 +142,20 @@ class ChildRunner : public Baseline {
 
   DriverBuild build(const DeviceInfo& device, const Source& source,
                     const std::vector<std::string>& kernels) override {
-    Child child(program_, worker_words(), environment_);
+    Child child(program_with({}));
     child.send(
         json{{"build", device}, {"text", source.text}, {"options", source.options}, {"entries", kernels}}
             .dump());
     NoAnswer failure{};
     const auto answer = answer_of(child, failure);
     if (!answer) throw Error(failure.code, failure.why);
+    const std::string printed = child.printed();
     if (answer->contains("error"))
-      throw Error(answer->at("kind").get<ErrorCode>(), answer->at("error").get<std::string>());
-    return driver_build_from(answer->at("built"));
+      throw Error(answer->at("kind").get<ErrorCode>(),
+                  answer->at("error").get<std::string>() + told(printed));
+    auto built = driver_build_from(answer->at("built"));
+    built.log += printed;  // some compilers write there instead of into their log
+    return built;
   }
 
   void begin(const DeviceInfo& device) override {
@@ -160,7 +191,7 @@ class ChildRunner : public Baseline {
     }
     NoAnswer failure{};
     auto answer = attempt(job, sampling, {}, failure);
-    if (!answer && failure.code == ErrorCode::crashed && !options_.stop_at_once()) {
+    if (!answer && failure.code == ErrorCode::crashed && !failure.floods && !options_.stop_at_once()) {
       emptied_for_ = job.at.id();
       first_failure_ = failure.why;
       answer = attempt(job, sampling, empty_caches(), failure);
@@ -170,6 +201,7 @@ class ChildRunner : public Baseline {
       answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
                                           first_failure_, answer->record.reason);
     if (options_.stop_at_once()) return {};
+    if (answer) add_printed(answer->record);
     if (!answer) {
       child_.reset();
       must_probe_ = true;
@@ -205,51 +237,94 @@ class ChildRunner : public Baseline {
     } catch (const Error&) {
       return {};
     }
-    const std::string path = caches_->path();
-    return {"POCL_CACHE_DIR=" + path, "MESA_SHADER_CACHE_DIR=" + path, "CUDA_CACHE_PATH=" + path,
-            "NEO_CACHE_DIR=" + path};
+    return moved(kernel_caches(), caches_->path());
   }
 
-  // Reads lines until one is not a phase. Empty: `failure` says why there is none.
-  std::optional<json> answer_of(Child& child, NoAnswer& failure) const {
+  // Tells what the driver printed during a case that failed: it may be the only explanation.
+  void add_printed(Record& record) const {
+    if (!child_) return;
+    const std::string printed = child_->printed();
+    if (record.failed()) record.reason += told(printed);
+  }
+
+  Program program_with(const std::vector<std::string>& extra) const {
+    Program out = program_;
+    out.variables = environment_;
+    out.variables.insert(out.variables.end(), extra.begin(), extra.end());
+    return out;
+  }
+
+  // Reads lines until one is not a phase. Empty: `failure` says why there is none. `waiting` is told how long
+  // nothing has been heard.
+  std::optional<json> answer_of(Child& child, NoAnswer& failure, std::size_t most = most_answer,
+                                const std::function<void(double)>& waiting = {}) const {
     constexpr double slice_s = 0.1;
     Watchdog watchdog(options_.timeout_s);
     ProgressShare share(child.process());
     share.next();
+    const std::size_t before = child.answered();
     std::string line;
-    double last_s = host_now();
+    const double began_s = host_now();
+    double last_s = began_s;
     while (true) {
       const auto heard = child.hear(line, slice_s);
       if (options_.tick) options_.tick();
       if (options_.stop_at_once()) return {};
       if (heard == Child::ChildMessage::end) {
-        const std::string how = child.end(1.0);
-        failure = {ErrorCode::crashed,
-                   fmt::format("the process ended with {} during {}", how.empty() ? "exit code 0" : how,
-                               watchdog.phase()),
-                   false, watchdog.phase()};
+        failure = end_of(child, watchdog.phase());
         return {};
       }
       const double now_s = host_now();
-      watchdog.pass(now_s - std::exchange(last_s, now_s), share.next());
-      if (heard == Child::ChildMessage::line) {
-        json answer = parsed_json(line);
-        if (answer.is_object()) {
-          if (!answer.contains("phase")) return answer;
-          watchdog.hear(answer.at("phase"));
-          if (watchdog.phase() == ready) {
-            if (options_.ready) options_.ready();
-            child.send(R"({"go":true})");
-            last_s = host_now();  // waiting for other devices is not the child's time
-          }
-        }
+      // Not for each of many lines at once: it looks at all threads.
+      if (heard != Child::ChildMessage::line || now_s - last_s > slice_s / 2)
+        watchdog.pass(now_s - std::exchange(last_s, now_s), share.next());
+      if (child.answered() - before > most + most_of_second * static_cast<std::size_t>(now_s - began_s)) {
+        failure = {ErrorCode::crashed, fmt::format("the process answered more than {} MiB during {}",
+                                                   most >> 20U, watchdog.phase())};
+        failure.floods = true;
+        child.stop();
+        return {};
       }
+      if (heard == Child::ChildMessage::line) {
+        if (auto answer = answer_in(line, child, watchdog)) return answer;
+        if (watchdog.phase() == ready)
+          last_s = host_now();  // waiting for other devices is not the child's time
+      }
+      if (waiting) waiting(watchdog.quiet_s());
       if (watchdog.expired()) {
         failure = {ErrorCode::timeout, silence_text(watchdog), false, watchdog.phase()};
         if (!child.stop()) failure.unkillable = true;
+        failure.why += told(child.printed());
         return {};
       }
     }
+  }
+
+  // Takes a phase, and lets the child go on where it waits for other devices. Empty for any line but an
+  // answer.
+  std::optional<json> answer_in(const std::string& line, Child& child, Watchdog& watchdog) const {
+    json answer = parsed_json(line);
+    if (!answer.is_object()) return {};
+    if (!answer.contains("phase")) return answer;
+    watchdog.hear(answer.value("phase", "an unknown phase"));
+    if (watchdog.phase() != ready) return {};
+    if (options_.ready) options_.ready();
+    child.send(R"({"go":true})");
+    return {};
+  }
+
+  // Explains the end of a child that should have gone on.
+  NoAnswer end_of(Child& child, const std::string& phase) const {
+    const std::string how = child.end(1.0);
+    const std::string printed = told(child.printed());
+    if (how == "SIGKILL") {
+      if (const std::string why = memory_kill_since(kills_before_); !why.empty())
+        return {ErrorCode::out_of_memory, fmt::format("killed during {}: {}{}", phase, why, printed)};
+    }
+    return {ErrorCode::crashed,
+            fmt::format("the process ended with {} during {}{}", how.empty() ? "exit code 0" : how, phase,
+                        printed),
+            false, phase};
   }
 
   // Starts a new process and opens the device in it. A driver whose fill hangs or crashes is not asked for it
@@ -263,10 +338,9 @@ class ChildRunner : public Baseline {
   }
 
   std::optional<json> open_once(const std::vector<std::string>& extra, NoAnswer& failure) {
-    auto environment = environment_;
-    environment.insert(environment.end(), extra.begin(), extra.end());
     child_.reset();
-    child_ = std::make_unique<Child>(program_, worker_words(), environment);
+    kills_before_ = memory_kills();
+    child_ = std::make_unique<Child>(program_with(extra));
     child_->send(json{{"open", device_},
                       {"kernels", options_.kernel_dir},
                       {"threads", options_.threads},
@@ -286,12 +360,16 @@ class ChildRunner : public Baseline {
         const auto opened = open(extra, failure);
         if (!opened) return {};
         if (opened->contains("error")) {
+          auto out = row(job, opened->at("kind").get<ErrorCode>(), opened->at("error"));
+          add_printed(out.record);
           child_.reset();
-          return row(job, opened->at("kind").get<ErrorCode>(), opened->at("error"));
+          return out;
         }
       }
+      child_->printed();  // what belongs to other cases
       child_->send(json_of(job, sampling).dump());
-      const auto answer = answer_of(*child_, failure);
+      const auto answer =
+          answer_of(*child_, failure, most_of_case + most_of_sample * sampling.stop.max_samples);
       if (!answer) return {};
       if (answer->contains("error"))
         return row(job, answer->at("kind").get<ErrorCode>(), answer->at("error"));
@@ -318,24 +396,122 @@ class ChildRunner : public Baseline {
     return answer->record.ok() ? "" : text_of(answer->record.status) + ": " + answer->record.reason;
   }
 
-  std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,
-                                                   std::vector<std::string>& driver_errors) {
-    Child child(program_, worker_words(), environment);
-    child.send(R"({"devices":true})");
+  // Lists the devices in a new process. Says at once that a driver does not answer, as it may be long until
+  // it is left out. Empty: `enumerate_failure_` says why.
+  std::optional<std::vector<DeviceInfo>> enumerate(std::vector<std::string>& driver_errors,
+                                                   const std::vector<std::string>& extra = {}) {
+    bool said = options_.tick == nullptr;
+    const auto waiting = [&](double quiet_s) {
+      constexpr double patience_s = 3;
+      if (said || quiet_s < patience_s) return;
+      said = true;
+      std::vector<std::string> names;
+      for (const auto& file : registered_drivers()) names.push_back(file.filename());
+      log_line(
+          "clweave: OpenCL has not listed its devices for {:.0f} s; a driver that hangs is left out "
+          "({})\n",
+          quiet_s, fmt::join(names, ", "));
+    };
     NoAnswer failure{};
-    const auto answer = answer_of(child, failure);
-    if (!answer || answer->contains("error")) {
-      enumerate_failure_ = answer ? answer->at("error").get<std::string>() : failure.why;
+    try {
+      kills_before_ = memory_kills();
+      Child child(program_with(extra));
+      child.send(R"({"devices":true})");
+      const auto answer = answer_of(child, failure, most_answer, waiting);
+      if (!answer || answer->contains("error")) {
+        enumerate_failure_ = answer ? answer->at("error").get<std::string>() : failure.why;
+        return {};
+      }
+      auto found = answer->at("devices").get<std::vector<DeviceInfo>>();
+      for (const auto& error : answer->at("driver_errors")) driver_errors.push_back(error);
+      if (const std::string printed = told(child.printed()); found.empty() && !printed.empty())
+        driver_errors.push_back("no driver has a device" + printed);
+      return found;
+    } catch (const json::exception& error) {
+      enumerate_failure_ = std::string("the process gave a malformed answer: ") + error.what();
       return {};
     }
-    for (const auto& error : answer->at("driver_errors")) driver_errors.push_back(error);
-    return answer->at("devices").get<std::vector<DeviceInfo>>();
+  }
+
+  // Tries each driver alone, all at the same time, then the good ones together, because one crashes the
+  // process or never returns.
+  std::vector<DeviceInfo> devices_of_good_drivers(std::vector<std::string>& driver_errors) {
+    struct Alone {
+      fs::path file;
+      TemporaryFolder folder;
+      std::unique_ptr<ChildRunner> runner;
+      std::future<bool> is_good;
+    };
+    std::deque<Alone> all;
+    for (const auto& file : registered_drivers()) {
+      Alone& one = all.emplace_back();
+      one.file = file;
+      fs::create_symlink(file, one.folder.path() / file.filename());
+      RunnerOptions quiet = options_;
+      quiet.tick = {};
+      quiet.environment.push_back("OCL_ICD_VENDORS=" + one.folder.path().string());
+      one.runner = child_runner_of(std::move(quiet));
+      one.is_good = std::async(std::launch::async, [&one] {
+        std::vector<std::string> errors;
+        return one.runner->enumerate(errors).has_value();
+      });
+    }
+    auto good = std::make_unique<TemporaryFolder>();
+    int kept = 0;
+    for (auto& one : all) {
+      while (one.is_good.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout) {
+        if (options_.tick) options_.tick();
+      }
+      if (one.is_good.get()) {
+        fs::create_symlink(one.file, good->path() / one.file.filename());
+        ++kept;
+      } else {
+        driver_errors.push_back(
+            fmt::format("driver {} is left out: {}", one.file.string(), one.runner->enumerate_failure_));
+      }
+    }
+    if (kept == 0 || options_.stop_at_once()) return {};
+    environment_.push_back("OCL_ICD_VENDORS=" + good->path().string());
+    good_drivers_ = std::move(good);
+    std::vector<std::string> errors;
+    auto found = enumerate(errors);
+    if (!found) {
+      driver_errors.push_back("the drivers fail together: " + enumerate_failure_);
+      return {};
+    }
+    find_more_with_new_caches(*found, errors, driver_errors);
+    driver_errors.insert(driver_errors.end(), errors.begin(), errors.end());
+    return *found;
+  }
+
+  // Looks once more with temporary kernel caches in place of those that cannot be written: PoCL has no device
+  // without one.
+  void find_more_with_new_caches(std::vector<DeviceInfo>& found, std::vector<std::string>& errors,
+                                 std::vector<std::string>& driver_errors) {
+    const auto unwritable = unwritable_kernel_caches();
+    if (unwritable.empty() || registered_drivers().empty() || options_.stop_at_once()) return;
+    auto folder = std::make_unique<TemporaryFolder>();
+    const auto extra = moved(unwritable, folder->path());
+    std::vector<std::string> errors_now;
+    auto now = enumerate(errors_now, extra);
+    const bool helps = now && now->size() > found.size();
+    if (!helps && !found.empty()) return;
+    for (const auto& cache : unwritable)
+      driver_errors.push_back(
+          fmt::format("the kernel cache {} ({}) cannot be written: {}", cache.folder.string(), cache.variable,
+                      helps ? "a temporary one is used, and every kernel is built anew"
+                            : "set the variable to a folder that can; a temporary one did not help"));
+    if (!helps) return;
+    environment_.insert(environment_.end(), extra.begin(), extra.end());
+    temporary_caches_ = std::move(folder);
+    found = std::move(*now);
+    errors = std::move(errors_now);
   }
 
   static constexpr int most_unanswered_ = 2;
 
   RunnerOptions options_;
-  std::string program_;
+  Program program_;
   bool is_baseline_;
   int unanswered_ = 0;  // cases in a row to which a baseline gave no answer
   DeviceInfo device_;
@@ -343,13 +519,18 @@ class ChildRunner : public Baseline {
   std::string emptied_for_, first_failure_;  // the case whose crash asked for empty caches, and how it ended
   std::unique_ptr<Child> child_;
   std::vector<std::string> environment_;
-  std::unique_ptr<TemporaryFolder> good_drivers_;
+  std::unique_ptr<TemporaryFolder> good_drivers_, temporary_caches_;
+  MemoryKills kills_before_;  // the child was started
   std::string enumerate_failure_;
   std::map<std::string, std::string> lost_;          // device index -> why
   std::map<std::string, std::string> without_fill_;  // likewise
   bool must_probe_ = false;
   std::optional<NoAnswer> unopened_;  // from open(), so that a hang costs its timeout once
 };
+
+std::unique_ptr<ChildRunner> child_runner_of(RunnerOptions options) {
+  return std::make_unique<ChildRunner>(std::move(options), this_program(), false);
+}
 
 }  // namespace
 
@@ -359,12 +540,11 @@ Row failed_row(const DeviceInfo& device, const Job& job, ErrorCode code, const s
   return row;
 }
 
-std::unique_ptr<Runner> child_runner(RunnerOptions options) {
-  return std::make_unique<ChildRunner>(std::move(options));
-}
+std::unique_ptr<Runner> child_runner(RunnerOptions options) { return child_runner_of(std::move(options)); }
 
 std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions options) {
-  return std::make_unique<ChildRunner>(std::move(options), std::move(program));
+  const std::string name = fs::path(program).filename();
+  return std::make_unique<ChildRunner>(std::move(options), Program{std::move(program), {name}}, true);
 }
 
 }  // namespace clweave::campaign

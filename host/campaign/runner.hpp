@@ -25,6 +25,8 @@ struct RunnerOptions {
   std::function<bool()> stop_at_once = {};  // whether to stop without waiting for the case
   std::function<void()> ready = {};         // for parallel devices: returns when the timing is to begin
   std::string without_fill = {};            // why the driver's fill is not even tried; empty: it is
+  // Variables of its processes, "NAME=value": Runner::environment() of another.
+  std::vector<std::string> environment = {};
   // Numbers of host threads with which a baseline on the processor runs each case; empty: as many as it has.
   std::vector<unsigned> threads = {};
 };
@@ -40,7 +42,7 @@ class Runner {
   virtual void begin(const DeviceInfo&) = 0;
 
   // Starts the process and certifies the timer, which the first run() would do otherwise. Failures are
-  // reported by that run().
+  // reported by that run(); in this process they are thrown.
   virtual void open() {}
 
   // Runs a case. Never throws for a driver's failure, which becomes a row. Empty if the user wants to stop.
@@ -52,6 +54,10 @@ class Runner {
 
   // Ends its process, until the next begin().
   virtual void end() {}
+
+  // Returns the variables with which its processes find the devices that it listed, as where drivers are left
+  // out; they hold while it lives.
+  virtual std::vector<std::string> environment() const { return {}; }
 };
 
 // Builds the row of a job that could not be run at all.

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/json.hpp"
+#include "base/process_state.hpp"
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/runner.hpp"
@@ -45,6 +46,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
   }
   if (request.contains("open")) {
     runner.begin(request.at("open").get<DeviceInfo>());
+    runner.open();
     return {{"opened", true}};
   }
   if (request.contains("build")) {
@@ -70,8 +72,10 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 
+  const ProcessState state;
   tell_phase("start");  // has a timeout of its own, as starting takes long on a busy machine
   for (std::string line; std::getline(std::cin, line);) {
+    state.restore();  // from what the drivers of the request before have set
     try {
       std::string why;
       const json request = parsed_json(line, &why);

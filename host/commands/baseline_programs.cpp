@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
-#include "campaign/child.hpp"
+#include "base/process.hpp"
 #include "commands/open_devices.hpp"
 
 namespace clweave::commands {
@@ -24,9 +24,8 @@ constexpr std::array<const char*, 3> names = {"clweave_baseline_cpu", "clweave_b
 }  // namespace
 
 std::vector<BaselineProgram> baselines_beside(const DeviceInfo& device, const std::vector<Job>& jobs,
-                                              const MeasureOptions& options,
-                                              const std::function<void()>& tick) {
-  const fs::path folder = fs::read_symlink(this_program).parent_path();
+                                              const RunnerOptions& how) {
+  const fs::path folder = program_file().parent_path();
   std::vector<BaselineProgram> out;
   bool any = false;
   for (const char* name : names) {
@@ -34,8 +33,7 @@ std::vector<BaselineProgram> baselines_beside(const DeviceInfo& device, const st
     any = true;
     if (interrupts() != 0) return out;
     try {
-      const std::shared_ptr<Baseline> runner =
-          baseline_runner((folder / name).string(), runner_options(options, tick));
+      const std::shared_ptr<Baseline> runner = baseline_runner((folder / name).string(), how);
       auto offer = runner->offer(device, jobs);
       if (offer.jobs.empty()) throw Error(ErrorCode::usage, "it does the work of none of these cases");
       const auto more = [runner, device, its = offer.device](const std::vector<Job>& ours) {

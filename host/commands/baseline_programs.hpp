@@ -12,6 +12,6 @@ namespace clweave::commands {
 // Returns the programs with their jobs that do the same work as these on a device. Leaves out those that
 // cannot, and logs why. Throws `usage` if none is installed.
 std::vector<BaselineProgram> baselines_beside(const DeviceInfo&, const std::vector<Job>&,
-                                              const MeasureOptions&, const std::function<void()>& tick);
+                                              const RunnerOptions&);
 
 }  // namespace clweave::commands

@@ -62,7 +62,7 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
         twins.push_back(other.index());
     }
     table.add({device.index(), device.name, device.type, std::to_string(device.compute_units),
-               bytes_text(static_cast<double>(device.memory_bytes)),
+               device.memory_bytes > 0 ? bytes_text(static_cast<double>(device.memory_bytes)) : "unknown",
                bytes_text(static_cast<double>(device.local_bytes)), yes(device.fp64), yes(device.subgroups),
                device.driver, device.platform + ", " + device.version, device.vendor,
                !device.pci.empty() ? device.pci : device.uuid, fmt::format("{}", fmt::join(twins, " "))});

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/clock.hpp"
@@ -52,11 +53,13 @@ SamplingOptions sampling_of(const MeasureOptions& options) {
 }
 
 RunnerOptions runner_options(const MeasureOptions& options, std::function<void()> tick) {
-  return {.kernel_dir = options.kernels,
+  // A driver may change the folder that a relative path counts from.
+  return {.kernel_dir = options.kernels.empty() ? "" : std::filesystem::absolute(options.kernels).string(),
           .timeout_s = options.timeout_s,
           .tick = std::move(tick),
           .report_phase = {},
           .stop_at_once = [] { return interrupts() > 1; },
+          .environment = {},
           .threads = options.threads};
 }
 

@@ -88,6 +88,12 @@ void keep_devices_of(const Interrupted& run, const MeasureOptions& options,
   for (const auto& key : begun) {
     if (!here.contains(key)) refuse(key, "is not here, with that driver");
   }
+  for (const auto& device : devices) {
+    const std::string key = key_of(device);
+    const auto then = run.left.origin.listings.find(key);
+    if (begun.contains(key) && then != run.left.origin.listings.end() && then->second != device.listing)
+      refuse(key, "has no address of its own, and its platform lists other devices than when it began");
+  }
   if (run.own_file)
     std::erase_if(devices, [&](const DeviceInfo& device) { return !begun.contains(key_of(device)); });
   else if (!run.left.origin.devices.empty()) {

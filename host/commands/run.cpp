@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -41,8 +42,6 @@
 namespace clweave::commands {
 
 namespace {
-
-using Tick = std::function<void()>;  // called often while waiting
 
 // ---- Plan: what is known before a device is opened
 
@@ -122,10 +121,43 @@ std::vector<Job> jobs_for(const RunPlan& plan, const DeviceInfo& device) {
   return claim_jobs(plan.claims, all_families(), plan.options.selection, device, longest_s);
 }
 
-std::vector<BaselineProgram> baselines_for(const RunPlan& plan, const DeviceInfo& device,
-                                           const std::vector<Job>& jobs, const Tick& tick) {
+// The rows of baselines that a file is to get, and the device beside which each is measured: beside two
+// drivers of one processor a program offers the same rows.
+using BaselineRows = std::map<std::string, std::string>;
+
+void keep_own(BaselineRows& rows, const DeviceInfo& beside, const DeviceInfo& device,
+              std::vector<Job>& jobs) {
+  std::erase_if(jobs, [&](const Job& job) {
+    Record row;
+    describe_device(row, device);
+    row.case_id = job.named().id();
+    row.api = job.baseline->api;
+    return rows.try_emplace(row_key(row), beside.index()).first->second != beside.index();
+  });
+}
+
+// Leaves out what is measured beside another device, now and when families ask for more.
+std::vector<BaselineProgram> baselines_for(const RunPlan& plan, const DeviceInfo& beside,
+                                           const std::vector<Job>& jobs, const RunnerOptions& how,
+                                           const std::shared_ptr<BaselineRows>& rows) {
   if (!plan.options.with_baselines) return {};
-  return baselines_beside(device, jobs, plan.options, tick);
+  auto programs = baselines_beside(beside, jobs, how);
+  std::erase_if(programs, [&](BaselineProgram& program) {
+    keep_own(*rows, beside, program.device, program.jobs);
+    if (program.jobs.empty())
+      log_line("clweave: what runs on {} is measured beside another device, not again beside {}\n",
+               program.device.name, beside.name);
+    return program.jobs.empty();
+  });
+  for (auto& program : programs) {
+    program.more = [rows, beside, device = program.device,
+                    more = std::move(program.more)](const std::vector<Job>& ours) {
+      auto theirs = more(ours);
+      keep_own(*rows, beside, device, theirs);
+      return theirs;
+    };
+  }
+  return programs;
 }
 
 // Adds tuned configurations to the device's jobs, and to those that families ask for later. `plan` must
@@ -149,15 +181,16 @@ void add_tuned(const RunPlan& plan, DevicePlan& device_plan) {
 }
 
 // Prints what would run, and writes its sources where they are asked for.
-void show_dry_run(const RunPlan& plan, const std::vector<DeviceInfo>& devices, const Tick& tick) {
+void show_dry_run(const RunPlan& plan, const std::vector<DeviceInfo>& devices, const RunnerOptions& how) {
   const MeasureOptions& options = plan.options;
+  const auto rows = std::make_shared<BaselineRows>();
   std::optional<SourcesFolder> sources;
   if (!options.sources.empty()) sources.emplace(options.sources);
   for (const auto& device : devices) {
     DevicePlan device_plan{device, nullptr, jobs_for(plan, device)};
     add_tuned(plan, device_plan);
     auto& jobs = device_plan.jobs;
-    for (const auto& baseline : baselines_for(plan, device, jobs, tick))
+    for (const auto& baseline : baselines_for(plan, device, jobs, how, rows))
       jobs.insert(jobs.end(), baseline.jobs.begin(), baseline.jobs.end());
     print(dry_run_report(jobs, device, plan.refines));
     if (sources) sources->add(jobs, device, options.kernels);
@@ -226,23 +259,29 @@ DeviceGroups groups_of_identical_devices(const std::vector<DeviceInfo>& devices)
   return groups;
 }
 
-Origin origin_of(const Record& common) { return {common.command, common.run_id, common.version, {}}; }
+Origin origin_of(const Record& common) { return {common.command, common.run_id, common.version, {}, {}}; }
 
 // Chooses the jobs of each device and opens its file, new or resumed.
-std::vector<DevicePlan> plans_of_devices(const RunPlan& plan, const PreparedRun& run, const Tick& tick) {
+std::vector<DevicePlan> plans_of_devices(const RunPlan& plan, const PreparedRun& run,
+                                         const RunnerOptions& how) {
   const MeasureOptions& options = plan.options;
   std::vector<DevicePlan> out;
   std::shared_ptr<ResultsFile> file;
+  std::shared_ptr<BaselineRows> rows;
   Origin origin = origin_of(run.common);
   for (std::size_t d = 0; d < run.devices.size(); ++d) {
     const DeviceInfo& device = run.devices[d];
     auto jobs = jobs_for(plan, device);
-    auto baselines = baselines_for(plan, device, jobs, tick);  // before a file is begun
+    if (!rows || options.csv.empty()) rows = std::make_shared<BaselineRows>();  // a file each
+    auto baselines = baselines_for(plan, device, jobs, how, rows);              // before it is begun
     if (d < run.outputs.rows.size()) {
       const std::string& path = run.outputs.rows[d];
       origin.devices.clear();
-      for (const auto& other : options.csv.empty() ? std::vector{device} : run.devices)
+      origin.listings.clear();
+      for (const auto& other : options.csv.empty() ? std::vector{device} : run.devices) {
         origin.devices.push_back(device_key_of(other, options.label));
+        if (!other.has_address()) origin.listings[origin.devices.back()] = other.listing;
+      }
       file = plan.resumed ? std::make_shared<ResultsFile>(path, plan.axes, origin, *plan.unfinished())
                           : std::make_shared<ResultsFile>(path, plan.axes, origin, options.overwrite);
       if (path != "-") log_line("clweave: {} -> {}\n", device.name, path);
@@ -255,7 +294,8 @@ std::vector<DevicePlan> plans_of_devices(const RunPlan& plan, const PreparedRun&
 
 // Plans the same jobs once more for each group of identical devices at once, with a file beside each of the
 // others.
-std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, PreparedRun& run, const Tick& tick) {
+std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, PreparedRun& run,
+                                                    const RunnerOptions& how) {
   const MeasureOptions& options = plan.options;
   std::vector<ParallelPlan> out;
   std::shared_ptr<ResultsFile> file;
@@ -276,20 +316,18 @@ std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, Prepare
     }
     parallel.devices = std::make_unique<ParallelDevices>(
         devices,
-        [&options](std::function<void()> ready) {
-          RunnerOptions how = runner_options(options, {});
-          how.ready = std::move(ready);
-          auto runner = child_runner(std::move(how));
-          std::vector<std::string> driver_errors;
-          runner->devices(driver_errors);  // finds the drivers that are to be left out
-          return runner;
+        [&how](std::function<void()> ready) {
+          RunnerOptions each = how;
+          each.tick = {};  // another thread's
+          each.ready = std::move(ready);
+          return child_runner(std::move(each));
         },
-        tick);
+        how.tick);
   }
   return out;
 }
 
-PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, const Tick& tick) {
+PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, const RunnerOptions& how) {
   const MeasureOptions& options = plan.options;
   if (plan.resumed) keep_devices_of(*plan.resumed, options, devices);
   Record common = provenance(plan.command, options.selection.seed, options.label);
@@ -297,8 +335,8 @@ PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, co
   DeviceGroups groups = options.parallel ? groups_of_identical_devices(devices) : DeviceGroups();
   Outputs outputs(options, devices);
   PreparedRun run{std::move(devices), std::move(common), std::move(groups), std::move(outputs), {}, {}};
-  run.plans = plans_of_devices(plan, run, tick);
-  run.parallel = plans_of_parallel_devices(plan, run, tick);
+  run.plans = plans_of_devices(plan, run, how);
+  run.parallel = plans_of_parallel_devices(plan, run, how);
   return run;
 }
 
@@ -400,7 +438,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   if (!plan) return success;
 
   Campaign* running = nullptr;
-  const Tick tick = [&running] {
+  const std::function<void()> tick = [&running] {
     if (running != nullptr) running->tick();
   };
   const auto runner = runner_of(plan->options, tick);
@@ -410,11 +448,14 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   for (const auto& device : devices) {
     if (plan->replayed) check_kernels(*plan->replayed, plan->jobs.front(), device, plan->options.kernels);
   }
+  // All processes of the run see the devices that were listed.
+  RunnerOptions how = runner_options(plan->options, tick);
+  how.environment = runner->environment();
   if (plan->options.dry_run) {
-    show_dry_run(*plan, devices, tick);
+    show_dry_run(*plan, devices, how);
     return success;
   }
-  PreparedRun prepared = prepare_run(*plan, std::move(devices), tick);
+  PreparedRun prepared = prepare_run(*plan, std::move(devices), how);
   if (interrupts() != 0) return interrupted;
   log_if_busy(at_start, plan->options);
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "base/process.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 
@@ -147,9 +148,9 @@ Texts clangs() {
   Texts found;
   for (int release = 40; release >= 14; --release) {
     const std::string name = "clang-" + std::to_string(release);
-    if (!found_tool(name).empty()) found.push_back(name);
+    if (!found_program(name).empty()) found.push_back(name);
   }
-  if (!found_tool("clang").empty()) found.emplace_back("clang");
+  if (!found_program("clang").empty()) found.emplace_back("clang");
   return found;
 }
 
@@ -224,7 +225,7 @@ const Symptoms& ptx_signs() {
 
 // ptxas is part of the CUDA toolkit, which puts nothing into PATH by itself.
 std::string found_ptxas() {
-  const std::string place = found_tool("ptxas");
+  const std::string place = found_program("ptxas");
   const std::string usual = "/usr/local/cuda/bin/ptxas";
   return !place.empty() ? place : fs::exists(usual) ? usual : "";
 }

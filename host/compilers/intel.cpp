@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/process.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "compilers/vendors.hpp"
@@ -266,7 +267,7 @@ std::vector<Kernel> kernels_of_spirv(const std::string& bytes) {
 
 void be_intel(Target& target) {
   target.language = "ISA";
-  if (found_tool("ocloc").empty()) return;
+  if (found_program("ocloc").empty()) return;
   const auto ocloc = std::make_shared<Ocloc>(target.name);
   const auto compile = [ocloc](const Source& source) {
     const TemporaryFolder folder;
@@ -300,7 +301,7 @@ void be_intel(Target& target) {
 
 void be_spirv(Target& target) {
   target.language = "SPIR-V";
-  if (found_tool("ocloc").empty()) return;
+  if (found_program("ocloc").empty()) return;
   std::shared_ptr<Ocloc> ocloc;
   for (const char* device : {"dg2", "tgllp", "skl"}) {
     ocloc = std::make_shared<Ocloc>(device);
@@ -310,7 +311,7 @@ void be_spirv(Target& target) {
       break;
     }
   }
-  const bool reads = !found_tool("spirv-dis").empty();
+  const bool reads = !found_program("spirv-dis").empty();
   if (!reads) target.unread = "the text of SPIR-V: spirv-dis (Debian: spirv-tools)";
   target.compile = [=](const Source& source) {
     const TemporaryFolder folder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tool: programs that are not ours: a compiler, a disassembler.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,11 +19,15 @@ struct Ran {
   bool ok() const { return status == 0; }
 };
 
-// Waits for the end. `words` begin with the program, which is looked for in PATH; `log` is where it writes.
-Ran run_tool(Texts words, const std::filesystem::path& log);
+struct ToolLimits {
+  double seconds = 300;
+  std::uint64_t file_bytes = std::uint64_t{1} << 26;  // of each file that it writes, `log` too
+};
 
-// Returns the path of a program in PATH, or nothing.
-std::string found_tool(const std::string& name);
+// Waits for the end. `words` begin with the program, which is looked for in PATH; `log` is where it writes.
+// A program that exceeds the limits is killed, as it is when this one ends: `output` says so. One that did
+// not end in time is not run again.
+Ran run_tool(const Texts& words, const std::filesystem::path& log, const ToolLimits& limits = {});
 
 // The first match of the pattern's group in what the program prints; empty where there is none.
 std::string first_match(const Texts& words, const std::string& pattern);

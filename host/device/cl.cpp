@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cl.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
+
+#include "base/excerpt.hpp"
 
 namespace clweave::device {
 
@@ -87,6 +92,25 @@ bool finish(const cl::CommandQueue& queue, const cl::Event& last) {
   last.wait();
   while (status() != CL_COMPLETE) std::this_thread::sleep_for(std::chrono::microseconds(20));
   return false;
+}
+
+void build_program(const cl::Program& program, const cl::Device& device, const std::string& options) {
+  const cl_int status = clBuildProgram(program(), 1, &device(), options.c_str(), nullptr, nullptr);
+  if (status != CL_SUCCESS) throw cl::Error(status, "clBuildProgram");
+}
+
+std::string build_log(const cl::Program& program, const cl::Device& device) {
+  constexpr std::size_t most = std::size_t{1} << 18, most_read = std::size_t{1} << 28;
+  std::size_t bytes = 0;
+  cl_int status = clGetProgramBuildInfo(program(), device(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
+  if (status == CL_SUCCESS && bytes > most_read)
+    return fmt::format("a build log of {} bytes, too long to be read", bytes);
+  std::string log(bytes, '\0');
+  if (status == CL_SUCCESS && bytes > 0)
+    status = clGetProgramBuildInfo(program(), device(), CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  if (status != CL_SUCCESS) throw cl::Error(status, "clGetProgramBuildInfo");
+  log.resize(std::min(log.size(), log.find_last_not_of('\0') + 1));
+  return base::Excerpt(most).append(log).text();
 }
 
 Error cl_failure(const cl::Error& error, const std::string& what) {

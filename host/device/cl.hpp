@@ -22,6 +22,14 @@ std::string cl_name(cl_int status);  // "CL_OUT_OF_RESOURCES", or "CL error -999
 // the command failed.
 bool finish(const cl::CommandQueue&, const cl::Event& last);
 
+// Builds a program. Throws cl::Error, without the log, which the bindings' own call reads and copies however
+// long it is.
+void build_program(const cl::Program&, const cl::Device&, const std::string& options);
+
+// Returns what the compiler wrote about a program: beginning and end of what is too long to be read, as are
+// the logs of compilers that repeat a warning for each line. Throws cl::Error.
+std::string build_log(const cl::Program&, const cl::Device&);
+
 // Translates a failed call into the error of the case; `what` names what was tried.
 Error cl_failure(const cl::Error&, const std::string& what);
 

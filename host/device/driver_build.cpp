@@ -37,13 +37,13 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
     // NVIDIA's compiler reports registers only with this option.
     const bool nvidia = info.has_extension("cl_nv_compiler_options");
     try {
-      program.build(device, (source.options + (nvidia ? " -cl-nv-verbose" : "")).c_str());
+      build_program(program, device, source.options + (nvidia ? " -cl-nv-verbose" : ""));
       out.ok = true;
     } catch (const cl::Error& error) {
       out.log = cl_name(error.err()) + "\n";
     }
     try {
-      out.log += program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
+      out.log += build_log(program, device);
     } catch (const cl::Error&) {  // then there is none
     }
     if (!out.ok) return out;

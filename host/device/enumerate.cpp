@@ -2,11 +2,14 @@
 #include "device/enumerate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 
+#include "base/memory_limit.hpp"
 #include "base/text.hpp"
 #include "device/listing.hpp"
 #include "device/loader.hpp"
@@ -56,7 +59,7 @@ std::int64_t lockstep_of(const cl::Device& device) {
     const cl::Context context(device);
     cl::Program program(
         context, std::string("__kernel void nothing(__global uint* out) { out[get_global_id(0)] = 1; }"));
-    program.build(device);
+    build_program(program, device, "");
     const cl::Kernel kernel(program, "nothing");
     return static_cast<std::int64_t>(
         kernel.getWorkGroupInfo<CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE>(device));
@@ -91,17 +94,31 @@ std::int64_t host_available_bytes() {
   return 0;
 }
 
+// What is unknown limits nothing: a buffer that does not fit is an error of the driver then, and said.
+void describe_memory(DeviceInfo& info, Queries& queries) {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  info.memory_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.max_alloc_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  if (info.memory_bytes <= 0) queries.note("the size of its memory is unknown, so no case is too large");
+  if (info.max_alloc_bytes <= 0) {
+    queries.note("the size of its largest buffer is unknown, so none is too large");
+    info.max_alloc_bytes = info.memory_bytes > 0 ? info.memory_bytes : unlimited;
+  }
+  // A tenth is left to the driver, the guards and other users of the memory. Some CPU drivers accept buffers
+  // far larger than the host's memory, and filling them ends the process.
+  info.usable_bytes = info.memory_bytes > 0 ? info.memory_bytes / 10 * 9 : unlimited;
+  if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
+    info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
+  // A process that exceeds the limit is killed, whether the buffers are a CPU's or the host's copies.
+  if (const auto limit = memory_limit())
+    info.usable_bytes = std::min(info.usable_bytes, static_cast<std::int64_t>(limit->left() / 4 * 3));
+}
+
 void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.c_version = CLWEAVE_GET(queries, text, CL_DEVICE_OPENCL_C_VERSION);
   info.compute_units = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_COMPUTE_UNITS);
   info.clock_mhz = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_CLOCK_FREQUENCY);
-  info.memory_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_SIZE);
-  info.max_alloc_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  // A tenth is left to the driver, the guards and other users of the memory. Some CPU drivers accept buffers
-  // far larger than the host's memory, and filling them ends the process.
-  info.usable_bytes = info.memory_bytes / 10 * 9;
-  if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
-    info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
+  describe_memory(info, queries);
   info.local_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_LOCAL_MEM_SIZE);
   info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
@@ -122,6 +139,15 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.lockstep = lockstep_of(device);
 }
 
+// A platform without devices is told where that is no other vendor's driver beside a device that works.
+void add_empty_platforms(std::vector<std::string>& errors, const Listing& listing) {
+  const auto forbidden = forbidden_nodes();
+  if (!listing.infos.empty() && forbidden.empty()) return;
+  for (const auto& name : listing.empty)
+    errors.push_back(fmt::format("platform {} has no device{}{}", name, forbidden.empty() ? "" : ": ",
+                                 fmt::join(forbidden, ", ")));
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors) {
@@ -130,7 +156,9 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_error
     return {};
   }
   try {
-    Listing listing = list_devices(driver_errors);
+    Listing listing = list_devices();
+    driver_errors = listing.errors();
+    add_empty_platforms(driver_errors, listing);
     for (std::size_t i = 0; i < listing.infos.size(); ++i) {
       DeviceInfo& info = listing.infos[i];
       Queries queries(listing.devices[i], info.index(), driver_errors);

@@ -83,36 +83,74 @@ DeviceInfo identify(const cl::Platform& platform, Queries& queries, const cl::De
 
 }  // namespace
 
-Listing list_devices(std::vector<std::string>& errors, const DeviceInfo* of_platform) {
+std::vector<std::string> Listing::errors() const {
+  auto out = platform_errors;
+  for (const auto& of_device : failed) out.insert(out.end(), of_device.begin(), of_device.end());
+  return out;
+}
+
+namespace {
+
+void add_platform(Listing& out, const cl::Platform& platform, int p) {
+  std::vector<cl::Device> devices;
+  try {
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+  } catch (const cl::Error& error) {  // which not every release of the bindings throws
+    if (error.err() != CL_DEVICE_NOT_FOUND) throw;
+  }
+  if (devices.empty()) out.empty.push_back(trimmed(platform.getInfo<CL_PLATFORM_NAME>()));
+  for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
+    std::vector<std::string> failed;
+    Queries queries(devices[d], fmt::format("{}:{}", p, d), failed);
+    DeviceInfo info = identify(platform, queries, devices[d]);
+    info.platform_index = p;
+    info.device_index = d;
+    out.infos.push_back(std::move(info));
+    out.devices.push_back(devices[d]);
+    out.failed.push_back(std::move(failed));
+  }
+}
+
+}  // namespace
+
+Listing list_devices(const DeviceInfo* of_platform) {
   Listing out;
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
+    std::string name;
     try {
+      name = platform_of(platforms[p]).first;
       if (of_platform != nullptr && platform_of(platforms[p]) != platform_of(*of_platform)) continue;
-      std::vector<cl::Device> devices;
-      platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
-      for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
-        Queries queries(devices[d], fmt::format("{}:{}", p, d), errors);
-        DeviceInfo info = identify(platforms[p], queries, devices[d]);
-        info.platform_index = p;
-        info.device_index = d;
-        out.infos.push_back(std::move(info));
-        out.devices.push_back(devices[d]);
-      }
+      add_platform(out, platforms[p], p);
     } catch (const cl::Error& error) {
-      // A platform without devices is common, as drivers of several vendors may be installed.
-      if (error.err() != CL_DEVICE_NOT_FOUND)
-        errors.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
+      out.platform_errors.push_back(
+          fmt::format("platform {} ({}): {} gave {}", p, name, error.what(), cl_name(error.err())));
     }
   }
   resolve_identities(out.infos);
   return out;
 }
 
+namespace {
+
+// Returns the query whose failure may be why the device is not found: its own, or of what its platform is.
+std::string failure_behind(const Listing& listing, const DeviceInfo& info) {
+  for (std::size_t i = 0; i < listing.infos.size(); ++i) {
+    const bool may_be = listing.infos[i].device_index == info.device_index ||
+                        (listing.infos[i].name == info.name && listing.infos[i].driver == info.driver);
+    if (may_be && !listing.failed[i].empty()) return "; " + listing.failed[i].front();
+  }
+  return listing.platform_errors.empty() ? "" : "; " + listing.platform_errors.front();
+}
+
+}  // namespace
+
 cl::Device find_device(const DeviceInfo& info) {
-  std::vector<std::string> errors;
-  const Listing listing = list_devices(errors, &info);
+  Listing listing = list_devices(&info);
+  // A query may fail once: asked again it tells the device.
+  for (int left = 2; left > 0 && !listing.errors().empty() && !place_of(info, listing.infos); --left)
+    listing = list_devices(&info);
   if (const auto place = place_of(info, listing.infos)) return listing.devices[*place];
   const bool is_there = std::ranges::any_of(listing.infos, [&](const DeviceInfo& one) {
     return one.name == info.name && one.driver == info.driver;
@@ -125,7 +163,7 @@ cl::Device find_device(const DeviceInfo& info) {
                                                 : "none can be told to be it, as it has no address of its "
                                                   "own and the list has changed"
                            : "none has its name and driver") +
-          (errors.empty() ? "" : "; " + errors.front()));
+          failure_behind(listing, info));
 }
 
 }  // namespace clweave::device

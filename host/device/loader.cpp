@@ -2,11 +2,16 @@
 #include "device/loader.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/preprocessor/repetition/enum.hpp>
 #include <boost/preprocessor/repetition/enum_params.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <tuple>
@@ -73,6 +78,30 @@ std::vector<std::filesystem::path> registered_drivers() {
   }
   std::ranges::sort(files);
   return files;
+}
+
+std::vector<std::string> forbidden_nodes(const fs::path& root) {
+  std::vector<fs::path> nodes;
+  for (const auto& [folder, begin] : {std::pair{"dev/dri", "renderD"}, {"dev", "kfd"}, {"dev", "nvidia"}}) {
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(root / folder, missing)) {
+      if (entry.path().filename().string().starts_with(begin) && !entry.is_directory(missing))
+        nodes.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(nodes);
+  std::vector<std::string> out;
+  for (const auto& node : nodes) {
+    if (faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) == 0 || errno != EACCES) continue;
+    struct stat about = {};
+    const group* const owner = stat(node.c_str(), &about) == 0 ? getgrgid(about.st_gid) : nullptr;
+    out.push_back(fmt::format(
+        "this user may not open {}{}", node.string(),
+        owner == nullptr || (about.st_mode & S_IWGRP) == 0
+            ? ""
+            : fmt::format(", which group {0} may: usermod -aG {0} USER, and log in again", owner->gr_name)));
+  }
+  return out;
 }
 
 std::vector<std::string> why_no_driver() {

@@ -16,6 +16,9 @@ std::string why_no_opencl();
 // Lists the .icd files that the library reads.
 std::vector<std::filesystem::path> registered_drivers();
 
+// Returns what a user may not open of what drivers of GPUs open, and what would help. `root`: of /dev.
+std::vector<std::string> forbidden_nodes(const std::filesystem::path& root = "/");
+
 // Returns the system's messages about those that name a library which cannot be opened. Loads the others.
 std::vector<std::string> why_no_driver();
 

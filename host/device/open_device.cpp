@@ -68,13 +68,12 @@ const OpenDevice::Built& OpenDevice::build(const Source& source) {
 
 void OpenDevice::build(cl::Program& program, const std::string& options) const {
   try {
-    program.build(device_, options.c_str());
+    build_program(program, device_, options);
   } catch (const cl::Error& error) {
     // CL_INVALID_BUILD_OPTIONS and compilers that crash leave no log.
     std::string log;
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
-      log = "\n" + with_files(program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_),
-                              program.getInfo<CL_PROGRAM_SOURCE>());
+      log = "\n" + with_files(build_log(program, device_), program.getInfo<CL_PROGRAM_SOURCE>());
     if (const std::string why = refusal_in(log, false); !why.empty())
       throw Error(ErrorCode::unsupported, why);
     throw Error(ErrorCode::build, "options" + options + " gave " + cl_name(error.err()) + log);

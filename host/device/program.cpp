@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace clweave::device {
@@ -149,22 +150,44 @@ std::string refusal_in(const std::string& log, bool may_fail_to_build) {
   return "the compiler does not take it: " + complaint;
 }
 
-std::string with_files(const std::string& log, const std::string& text) {
-  static const RE2 place(R"((?s)(.*?)<kernel>:(\d+):)"), marked(R"re(#line (\d+) "(.*)")re");
-  const auto lines = split(text, '\n');
-  std::string out, before;
-  re2::StringPiece rest(log);
-  for (std::size_t line = 0; RE2::Consume(&rest, place, &before, &line);) {
-    std::size_t start = std::min(line, lines.size()), first = 0;
-    std::string file;
-    while (start > 0 && !RE2::FullMatch(lines[start - 1], marked, &first, &file)) --start;
-    out += before;
-    if (start == 0)
-      out += fmt::format("<kernel>:{}:", line);
-    else
-      out += fmt::format("{}:{}:", file, first + line - start - 1);
+namespace {
+
+// The file and line that each line of a joined text is from; of the lines before any mark there is none.
+std::vector<std::pair<std::string, std::size_t>> places_in(const std::string& text) {
+  static const RE2 marked(R"re(#line (\d+) "(.*)")re");
+  std::vector<std::pair<std::string, std::size_t>> out;
+  std::pair<std::string, std::size_t> next;
+  for (const auto& line : split(text, '\n')) {
+    out.push_back(next);
+    if (!line.starts_with("#line ") || !RE2::FullMatch(line, marked, &next.second, &next.first))
+      ++next.second;
   }
-  return out + std::string(rest);
+  return out;
+}
+
+}  // namespace
+
+// Reads the log once: a compiler may name lines a million times.
+std::string with_files(const std::string& log, const std::string& text) {
+  const std::string mark = "<kernel>:";
+  if (log.find(mark) == std::string::npos) return log;
+  const auto places = places_in(text);
+  std::string out;
+  std::size_t done = 0;
+  for (auto at = log.find(mark); at != std::string::npos; at = log.find(mark, at)) {
+    const std::size_t begin = at + mark.size();
+    const std::size_t end = std::min(log.find_first_not_of("0123456789", begin), log.size());
+    at = end;
+    if (end == begin || end == log.size() || log[end] != ':') continue;
+    const std::size_t line = number_of<std::size_t>(log.substr(begin, end - begin)).value_or(0);
+    if (line == 0) continue;
+    const std::size_t known = std::min(line, places.size());
+    const auto& [file, number] = places[known - 1];
+    if (file.empty()) continue;
+    out += log.substr(done, begin - mark.size() - done) + fmt::format("{}:{}", file, number + line - known);
+    done = end;
+  }
+  return out + log.substr(done);
 }
 
 std::vector<std::string> launched_by(const Plan& plan) {

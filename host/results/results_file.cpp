@@ -96,12 +96,26 @@ void check_samples(const std::string& rows) {
 // Returns the path of the note beside a file that is being written.
 std::string note_path(const std::string& path) { return path + ".running"; }
 
+// Refuses a name that is too long for those of the files beside it, before anything is written.
+void check_length(const std::string& path) {
+  constexpr std::size_t most = 255;                     // of a name, on every file system in use
+  const std::string of_replacement = ".00000000.part";  // see Replacement
+  for (const auto& other : {samples_path(path), note_path(path) + of_replacement}) {
+    const auto length = fs::path(other).filename().string().size();
+    if (length > most)
+      throw Error(ErrorCode::usage,
+                  fmt::format("the name {} is too long by {} letters for the files beside it",
+                              fs::path(path).filename().string(), length - most));
+  }
+}
+
 void read_note(const std::string& path, Unfinished& out) {
   if (std::error_code none; !fs::is_regular_file(note_path(path), none)) return;
   const auto note = parsed_json(json_text(note_path(path)));
   if (!note.is_object()) return;
   try {
-    out.origin = {note.at("command"), note.at("run_id"), note.at("version"), note.at("devices")};
+    out.origin = {note.at("command"), note.at("run_id"), note.at("version"), note.at("devices"),
+                  note.value("listings", out.origin.listings)};
     out.running_key = note.at("case");
     out.running_attempts = note.at("attempts");
   } catch (const nlohmann::json::exception&) {
@@ -196,6 +210,7 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
     : path_(behind_links(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
   if (is_samples_path(path_))
     throw Error(ErrorCode::usage, path_ + ": the samples of other rows have such names: choose another");
+  if (path_ != "-") check_length(path_);
   if (path_ != "-") check_samples(path_);
   if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);
   rows_ = std::make_unique<CsvWriter>(path_, overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
@@ -290,11 +305,9 @@ void ResultsFile::open_samples(bool append) {
 
 // Renames the note into place, so that readers find a complete one.
 void ResultsFile::note(const std::string& key, int attempt) const {
-  const nlohmann::json text = {{"command", origin_.command},
-                               {"run_id", origin_.run_id},
-                               {"version", origin_.version},
-                               {"devices", origin_.devices},
-                               {"case", key},
+  const nlohmann::json text = {{"command", origin_.command},   {"run_id", origin_.run_id},
+                               {"version", origin_.version},   {"devices", origin_.devices},
+                               {"listings", origin_.listings}, {"case", key},
                                {"attempts", attempt}};
   try {
     replace_file(note_path(path_), text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",

@@ -2,6 +2,7 @@
 // results_file: X.csv with a row per case and run and X.samples.csv beside it, and how an interrupted pair is
 // resumed.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct Origin {
   std::string run_id;
   std::string version;               // of clweave
   std::vector<std::string> devices;  // Record::device_key of each; empty: unknown
+  // By its key what its platform listed (DeviceInfo::listing), of each device without an address of its own.
+  std::map<std::string, std::string> listings = {};
 };
 
 // The content of an interrupted file.

@@ -32,10 +32,10 @@ struct DeviceInfo {
   std::string duplicate_of;  // index of an earlier entry that is this driver and device; empty: none
   std::int64_t compute_units = 0;
   std::int64_t clock_mhz = 0;
-  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes = 0;  // 0: unknown
   std::int64_t usable_bytes =
       0;  // the part of memory_bytes that a run may use: a CPU shares it with the host
-  std::int64_t max_alloc_bytes = 0;
+  std::int64_t max_alloc_bytes = 0;  // of one buffer; unlimited where it is unknown
   std::int64_t local_bytes = 0;
   std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its work-groups; 0: unknown
   std::int64_t cache_bytes = 0;

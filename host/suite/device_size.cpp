@@ -16,6 +16,12 @@ constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 29;
 constexpr std::uint64_t enough_of_processor = std::uint64_t{1} << 27;
 constexpr double most_s = 3;
 
+// An eighth of the memory, where its size is known.
+std::uint64_t most_bytes_on(const DeviceInfo& device) {
+  const auto eighth = device.memory_bytes > 0 ? device.memory_bytes / 8 : device.usable_bytes;
+  return static_cast<std::uint64_t>(std::min(eighth, device.usable_bytes));
+}
+
 // Returns the bytes of all buffers; std::nullopt if the device cannot hold them.
 std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
                                       const std::function<Plan(const Case&, const DeviceInfo&)>& plan) {
@@ -55,7 +61,7 @@ std::int64_t tuning_size(const Family& family, const std::vector<Case>& cases, c
   std::ranges::copy_if(cases, std::back_inserter(able),
                        [&](const Case& at) { return bytes_of(at, device, plan).has_value(); });
   if (able.empty()) return 0;
-  const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
+  const auto most_bytes = most_bytes_on(device);
   return least_size(0, static_cast<std::uint64_t>(device.cache_bytes),
                     device.type == "gpu" ? enough_bytes : enough_of_processor,
                     [&](std::int64_t n) -> std::optional<std::uint64_t> {
@@ -99,7 +105,7 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
   best.resize(std::min(best.size(), kernels));
 
   const auto cache = static_cast<std::uint64_t>(device.cache_bytes);
-  const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
+  const auto most_bytes = most_bytes_on(device);
   // Returns the smallest total of buffers among the cases; std::nullopt if one does not fit or takes too
   // long.
   const auto bytes_at = [&](std::int64_t n) -> std::optional<std::uint64_t> {

@@ -50,6 +50,14 @@
 //   crash            dies of SIGSEGV by a real write to address 0
 //   fork             forks a process that never ends, then as crash
 //   abort, exit      dies of SIGABRT; ends the process with exit code 7
+//   malformed        as hang, after an answer to the parent that has nothing of what answers have
+//   flood            answers the parent without end
+//   hog              takes all memory that there is
+//
+//   ACTION for all   what happens before the call does its work
+//   ftz              denormals become zero in this thread, and what it computes is rounded up
+//   chdir            the process is in another folder
+//   print            words to stdout, stderr and the terminal, more than a pipe holds
 //
 //   profile=...      stamps
 //   zero             all 0
@@ -70,10 +78,13 @@
 //   maxwgs=N         CL_DEVICE_MAX_WORK_GROUP_SIZE is N, item and kernel sizes at most N; enforced alike
 //   maxalloc=BYTES   CL_DEVICE_MAX_MEM_ALLOC_SIZE; a larger buffer: CL_INVALID_BUFFER_SIZE
 //   globalmem=BYTES  CL_DEVICE_GLOBAL_MEM_SIZE, answer only
+//   memory=0, ones   that and CL_DEVICE_MAX_MEM_ALLOC_SIZE are 0, or all ones
+//   biglog=BYTES     a build that fails has a log as long, of a line again and again
 //   localmem=BYTES   CL_DEVICE_LOCAL_MEM_SIZE, answer only
 //   twice            every platform is listed twice, as where a driver is registered twice
 //   gone             the first device of a platform is listed in the first process alone
 //   query=PARAM      that clGetDeviceInfo query, a decimal number, fails
+//   blink=PARAM      likewise, the first time in a process
 //   paced            a device whose times no other process changes: by its own clock and the host's a copy
 //                    takes 1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order,
 //                    all queues alike. Slower copies are so by this clock
@@ -94,11 +105,15 @@
 #include <CL/cl_layer.h>
 #include <fcntl.h>
 #include <unistd.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cfenv>
 #include <charconv>
 #include <csignal>
 #include <cstddef>
@@ -166,6 +181,12 @@ enum class Action {
   fork,
   abort,
   exit,
+  malformed,
+  hog,
+  flood,
+  ftz,
+  chdir,
+  print,
   zero,
   constant,
   backward,
@@ -212,6 +233,12 @@ constexpr ActionName action_names[] = {
     {"fork", Action::fork, {}},
     {"abort", Action::abort, {}},
     {"exit", Action::exit, {}},
+    {"malformed", Action::malformed, {}},
+    {"flood", Action::flood, {}},
+    {"hog", Action::hog, {}},
+    {"ftz", Action::ftz, {}},
+    {"chdir", Action::chdir, {}},
+    {"print", Action::print, {}},
     {"zero", Action::zero, Call::profile},
     {"constant", Action::constant, Call::profile},
     {"backward", Action::backward, Call::profile},
@@ -249,6 +276,7 @@ std::deque<Rule>& rules = *new std::deque<Rule>;
 std::string& last_launched = *new std::string;  // kernel; of the one thread that launches any
 Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
 Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
+Limit memory{"memory"}, biglog{"biglog"}, blink{"blink"};
 Limit noprofile{"noprofile"}, paced{"paced"}, twice{"twice"}, gone{"gone"}, query{"query"};
 
 const cl_icd_dispatch* target = nullptr;
@@ -281,7 +309,12 @@ void add_fault(std::string_view item) {
   std::string_view left = item.substr(0, equals);
   const std::string_view right = item.substr(equals + 1);
 
-  for (Limit* limit : {&kwgs, &maxwgs, &maxalloc, &globalmem, &localmem, &query}) {
+  if (left == memory.name) {
+    if (right != "0" && right != "ones") refuse(item);
+    memory.value = right == "0" ? 0 : ~cl_ulong{0};
+    return;
+  }
+  for (Limit* limit : {&biglog, &kwgs, &maxwgs, &maxalloc, &globalmem, &localmem, &query, &blink}) {
     if (limit->name != left) continue;
     limit->value = number<cl_ulong>(right);
     if (!limit->value || *limit->value == 0) refuse(item);
@@ -361,8 +394,58 @@ __attribute__((no_sanitize("undefined"))) void write_to_null() {
   std::abort();
 }
 
+constexpr int answers = 3;  // where a child of clweave answers its parent
+
+void write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(file, text.data(), text.size());
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void flush_denormals() {
+  std::fesetround(FE_UPWARD);
+#ifdef __SSE__
+  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x40;
+  _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+#endif
+}
+
+void print_everywhere() {
+  std::string words;
+  while (words.size() < 100000) words += "the driver prints to ";
+  write_all(STDOUT_FILENO, words + "stdout\n");
+  write_all(STDERR_FILENO, words + "stderr\n");
+  const int terminal = open("/dev/tty", O_WRONLY | O_CLOEXEC);
+  if (terminal < 0) return;
+  write_all(terminal, words + "the terminal\n");
+  close(terminal);
+}
+
+void disturb(Action action) {
+  switch (action) {
+    case Action::ftz: return flush_denormals();
+    case Action::chdir:
+      if (::chdir("/") != 0) std::_Exit(unusable);
+      return;
+    case Action::print: return print_everywhere();
+    default: return;
+  }
+}
+
 void hang_or_die(Action action) {
   switch (action) {
+    case Action::flood:
+      for (const std::string line = R"({"phase": "sample"})"
+                                    "\n";
+           ;)
+        write_all(answers, line);
+    case Action::hog:
+      for (constexpr std::size_t bytes = std::size_t{1} << 22;;) std::memset(std::malloc(bytes), 1, bytes);
+    case Action::malformed:
+      write_all(answers, "{}\n");
+      for (;;) pause();
     case Action::hang:
       for (;;) pause();
     case Action::spin:
@@ -410,6 +493,7 @@ Fault next_fault(Call call) {
     fault = {rule.action, rule.code, &rule, n};
     if (rule.action != Action::bits) fault.log();
     hang_or_die(fault.action);
+    disturb(fault.action);
   }
   return fault;
 }
@@ -566,6 +650,10 @@ cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info name, std
     log_limit(query, "refuse", name);
     return CL_INVALID_VALUE;
   }
+  if (blink.value == name && blink.acted == 0) {
+    log_limit(blink, "refuse", name);
+    return CL_INVALID_VALUE;
+  }
   std::size_t bytes = 0;
   const cl_int status = target->clGetDeviceInfo(device, name, size, value, &bytes);
   if (status != CL_SUCCESS) return status;
@@ -585,8 +673,14 @@ cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info name, std
       for (std::size_t i = 0; i < bytes / sizeof(std::size_t); ++i)
         answer_at_most<std::size_t>(maxwgs, static_cast<std::size_t*>(value) + i);
       break;
-    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: answer<cl_ulong>(maxalloc, value); break;
-    case CL_DEVICE_GLOBAL_MEM_SIZE: answer<cl_ulong>(globalmem, value); break;
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+      answer<cl_ulong>(maxalloc, value);
+      answer<cl_ulong>(memory, value);
+      break;
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+      answer<cl_ulong>(globalmem, value);
+      answer<cl_ulong>(memory, value);
+      break;
     case CL_DEVICE_LOCAL_MEM_SIZE: answer<cl_ulong>(localmem, value); break;
     default: break;
   }
@@ -629,6 +723,21 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
   const cl_int status = target->clBuildProgram(program, count, devices, options, fails ? nullptr : notify,
                                                fails ? nullptr : user);
   return fails ? fault.code : status;
+}
+
+cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
+                                          std::size_t size, void* value, std::size_t* size_ret) {
+  if (!biglog.value || name != CL_PROGRAM_BUILD_LOG)
+    return target->clGetProgramBuildInfo(program, device, name, size, value, size_ret);
+  if (size_ret != nullptr) *size_ret = *biglog.value;
+  if (value == nullptr) return CL_SUCCESS;
+  if (size < *biglog.value) return CL_INVALID_VALUE;
+  log_limit(biglog, "answer", *biglog.value);
+  constexpr std::string_view line =
+      "<kernel>:12:3: warning: a compiler that says one thing again and again\n";
+  for (std::size_t at = 0; at < *biglog.value; ++at) static_cast<char*>(value)[at] = line[at % line.size()];
+  static_cast<char*>(value)[*biglog.value - 1] = '\0';
+  return CL_SUCCESS;
 }
 
 // Reads a number from the environment. Ends the program if it is invalid.
@@ -1161,6 +1270,7 @@ extern "C" {
   layer.clGetKernelWorkGroupInfo = get_kernel_work_group_info;
   layer.clCreateBuffer = create_buffer;
   layer.clBuildProgram = build_program;
+  layer.clGetProgramBuildInfo = get_program_build_info;
   layer.clEnqueueNDRangeKernel = enqueue_kernel;
   layer.clWaitForEvents = wait_for_events;
   layer.clFinish = finish;
