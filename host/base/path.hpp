@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/namespaces.hpp"
 
 namespace clweave::base {
@@ -19,6 +20,15 @@ inline std::string behind_links(const std::string& path) {
   for (int links = 0; links < most_links && fs::is_symlink(file, none); ++links)
     file = file.parent_path() / fs::read_symlink(file, none);
   return file.string();
+}
+
+// Refuses a link at a name that we make up, such as X.samples.csv beside X.csv: whoever put it there would
+// choose what is written. Throws `usage`.
+inline void refuse_link(const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::is_symlink(path, none))
+    throw Error(ErrorCode::usage,
+                path + " is a link, which leads elsewhere: remove it, or choose another name");
 }
 
 }  // namespace clweave::base

@@ -20,6 +20,7 @@
 #include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "base/processor_use.hpp"
 #include "base/shell_word.hpp"
 #include "base/terminal.hpp"
@@ -220,6 +221,7 @@ struct Outputs {
     std::string path = asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
     if (!path.ends_with(".zip"))
       throw Error(ErrorCode::usage, fmt::format("--share {}: call it {}.zip", path, path));
+    if (asked.empty()) refuse_link(path);
     check_zip(path);
     return path;
   }
@@ -307,6 +309,7 @@ std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, Prepare
       alone.jobs = run.plans[group.front()].jobs;  // jobs may depend on a device's free memory
       if (options.csv.empty() || !file) {
         const std::string path = at_once_path(run.outputs.csv_path_for(d));
+        refuse_link(path);
         file = std::make_shared<ResultsFile>(path, plan.axes, origin_of(run.common), options.overwrite);
         log_line("clweave: at once -> {}\n", path);
       }

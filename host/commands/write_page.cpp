@@ -12,6 +12,7 @@
 #include "analysis/claims/load.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "base/shell_word.hpp"
 #include "commands/read_results.hpp"
 #include "page/page.hpp"
@@ -30,7 +31,8 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
     if (reader.header().empty() || reader.header().front() != columns().front().name || !reader.next(row))
       continue;
     FileOrigin origin{file, {}};
-    if (RecordReader(reader.header(), file, reader.dialect()).read(row, origin.first)) out.push_back(std::move(origin));
+    if (RecordReader(reader.header(), file, reader.dialect()).read(row, origin.first))
+      out.push_back(std::move(origin));
   }
   return out;
 }
@@ -53,6 +55,7 @@ std::string page_path(const std::string& asked, const std::string& rows) {
       asked.empty() ? std::filesystem::path(rows).replace_extension(".html") : std::filesystem::path(asked);
   if (page.lexically_normal() == std::filesystem::path(rows).lexically_normal())
     throw Error(ErrorCode::usage, rows + " is to hold the rows: choose another name for the page");
+  if (asked.empty()) refuse_link(page.string());
   check_drawing(page.string());
   return page.string();
 }

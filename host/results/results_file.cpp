@@ -76,11 +76,7 @@ std::string first_line(const std::string& path) {
 // stay: X and X.csv use the same name for their samples.
 void check_samples(const std::string& rows) {
   const std::string samples = samples_path(rows);
-  if (fs::is_symlink(samples))
-    throw Error(ErrorCode::usage,
-                samples +
-                    " is a link, and this run's samples would be written elsewhere: remove it, or "
-                    "choose another --csv");
+  refuse_link(samples);
   if (!fs::exists(samples)) return;
   const std::string other = rows.ends_with(".csv") ? rows.substr(0, rows.size() - 4) : rows + ".csv";
   const bool shared = samples_path(other) == samples && fs::is_regular_file(other) &&

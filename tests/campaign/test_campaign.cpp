@@ -596,6 +596,20 @@ TEST_F(CampaignTest, AFileIsReplacedOnPurposeOnly) {
   EXPECT_THAT(read_csv(samples_path(path())).rows, SizeIs(0));
 }
 
+// A folder of a stranger, in which files beside the rows are links.
+TEST_F(CampaignTest, WhatLiesBesideTheRowsFollowsNoLink) {
+  const std::string victim = folder_.of("victim"), running = path() + ".running";
+  fs::create_symlink(victim, samples_path(path()));
+  EXPECT_THROW(ResultsFile(path(), axes(), origin()), Error);
+  EXPECT_FALSE(fs::exists(victim));
+  fs::remove(samples_path(path()));
+  std::ofstream(victim) << "mine";
+  for (const auto& link : {running, running + ".new"}) fs::create_symlink(victim, link);
+  run({toy("a")});
+  EXPECT_EQ(read_text(victim), "mine");
+  EXPECT_FALSE(fs::exists(running));
+}
+
 TEST_F(CampaignTest, SamplesReplaceNothingElse) {
   EXPECT_THROW(ResultsFile(folder_.of("q.samples.csv"), axes(), origin()), Error);
   std::ofstream(samples_path(path())) << "mine\n";
