@@ -133,10 +133,11 @@ bool never_run(const Record& record) {
   return record.status == Status::device_lost && record.reason.starts_with("not run");
 }
 
-void check_rows(const CsvTable& table, const std::vector<Record>& records, const std::string& path) {
-  std::size_t r = 0;
-  for (const auto& row : table.rows) {
-    if (row.cells.at(0) != footer_mark) check_cells(records.at(r++), path, row.line);
+// Holds the cells of the kept rows against each other.
+void check_rows(const CsvTable& table, const Unfinished& left, const std::string& path) {
+  std::size_t row = 0, record = 0;
+  for (const auto& [line, cells] : table.rows) {
+    if (cells.at(0) != footer_mark && left.kept.at(row++)) check_cells(left.records.at(record++), path, line);
   }
 }
 
@@ -229,7 +230,6 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
   if (text.find('\n') == std::string::npos && !out.origin.command.empty()) return out;  // not even the header
   const CsvTable table = parse_csv(text, path);
   auto records = records_of(table, path);
-  check_rows(table, records, path);
   const bool footer = !table.rows.empty() && table.rows.back().cells.at(0) == footer_mark;
   std::set<std::string> lost;  // devices and runs
   for (const auto& record : records) {
@@ -249,7 +249,10 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
     out.origin.run_id = any->run_id;
     out.origin.version = any->version;
   }
-  if (out.complete) return out;
+  if (out.complete) {
+    check_rows(table, out, path);
+    return out;
+  }
   if (out.origin.command.empty()) refuse(path, "it holds no row that tells its command");
   if (table.dialect != CsvDialect())
     refuse(path, "another program has written it again, with other separators or another column");
@@ -264,6 +267,7 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
     const std::string now = c < today.size() ? today[c] : "none";
     if (then != now) refuse(path, fmt::format("its column {} is '{}', today's is '{}'", c + 1, then, now));
   }
+  check_rows(table, out, path);  // behind the columns, which may be the cause
   return out;
 }
 
