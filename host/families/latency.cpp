@@ -209,9 +209,9 @@ const std::string memory_lengths = " chain_length=10007,40009", short_steps = " 
 
 Sweeps sweeps(const Values& bytes) {
   return {"kernel=chase,chase_groups working_set=" + bytes,
-          "kernel=chase links=index,address working_set=268435456" + memory_lengths,
+          "kernel=chase links=address working_set=268435456" + memory_lengths,
           "kernel=chase_local working_set=4096,16384",
-          "kernel=chase_local links=index,address working_set=16384" + short_steps,
+          "kernel=chase_local links=address working_set=16384" + short_steps,
           "kernel=mad_chain" + short_steps,
           "kernel=launch" + launch_lengths,
           "kernel=round_trip chain_length=64",
@@ -281,7 +281,8 @@ Family latency() {
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "chain_length=5 group=64"},
                   .quick = sweeps(large),
-                  .profile = {"kernel=chase links=index,address working_set=268435456" + memory_lengths,
+                  .profile = {"kernel=chase working_set=268435456",
+                              "kernel=chase links=address working_set=268435456" + memory_lengths,
                               "kernel=launch" + launch_lengths, "kernel=round_trip chain_length=64"},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
