@@ -112,8 +112,6 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-constexpr double least_window_s = 0.1;
-
 }  // namespace
 
 ProcessorUse processor_use() {
@@ -135,12 +133,13 @@ ProcessorUse processor_use() {
 HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
   HostLoad out;
   const double wall_s = after.at_s - before.at_s;
-  if (after.processors > 0 && after.processors == before.processors && wall_s >= least_window_s) {
+  if (after.processors > 0 && after.processors == before.processors && wall_s >= least_load_window_s) {
     const double others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
     out.other_cpus = std::max(0.0, others_s) / wall_s;
     out.quota = std::min(1.0, (after.stopped_s - before.stopped_s) / wall_s);
     out.steal = (after.stolen_s - before.stolen_s) / (wall_s * after.processors);
   }
+  if (wall_s > 0) out.own_cpus = (after.own_s - before.own_s) / wall_s;
   // Threads that ended meanwhile take their part with them.
   const double ran_s = after.ran_s - before.ran_s, waited_s = after.waited_s - before.waited_s;
   if (ran_s > 0 && waited_s >= 0) out.cpu_wait = waited_s / (ran_s + waited_s);

@@ -27,13 +27,16 @@ ProcessorUse processor_use();
 
 // What happened to this process between two readings.
 struct HostLoad {
+  std::optional<double> own_cpus;    // processors that this process used, on average
   std::optional<double> other_cpus;  // processors that other processes used, on average
   std::optional<double> cpu_wait;    // part of its threads' time in which they waited for a processor
   std::optional<double> quota;       // part of the time in which the cgroup's limit stopped it
   std::optional<double> steal;       // part of the processors' time that the hypervisor took
   double swapped_pages = 0;
 };
-// The kernel counts busy processors in ticks of 10 ms, so other_cpus is empty below a tenth of a second.
+// The kernel counts busy processors in ticks of 10 ms, so that what others used is unknown over less than
+// this.
+inline constexpr double least_load_window_s = 0.1;
 HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after);
 
 // Tells how much of its time a process and its descendants can have made use of: 1 if its threads sleep or

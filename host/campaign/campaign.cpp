@@ -104,8 +104,9 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   return failed ? case_failed : success;
 }
 
-bool Campaign::wait_quiet() {
-  return quiet_wait_.wait([&](const std::string& line) { progress_->note(line); });
+bool Campaign::wait_quiet(const DeviceInfo& device) {
+  return quiet_wait_.wait([&](const std::string& line) { progress_->note(line); },
+                          [&] { return rules_.heat ? rules_.heat(device) : std::string(); });
 }
 
 void Campaign::tick() {
@@ -152,7 +153,7 @@ std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& plan, int run
 
 void Campaign::run_device(DevicePlan& plan, int run) {
   CaseRunner case_runner(runner_, *plan.file, plan.device, plan.jobs, common_, rules_.environment);
-  case_runner.set_wait_quiet([&] { return wait_quiet(); });
+  case_runner.set_wait_quiet([&] { return wait_quiet(plan.device); });
   std::int64_t order = 0;
   bool has_all_cases = true;
   for (auto& group : groups_of(plan, run)) {
@@ -181,7 +182,7 @@ void Campaign::run_device(DevicePlan& plan, int run) {
         continue;
       }
       if (!std::exchange(runner_started, true)) {
-        wait_quiet();
+        wait_quiet(device);
         runner.begin(device);
       }
       progress_->start(step, job.named().id());

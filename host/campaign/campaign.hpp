@@ -61,7 +61,9 @@ struct CampaignRules {
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
   double wait_quiet_s = 0;         // at most, in all, for moments in which the machine is quiet
-  bool quiet = false;              // no progress line, as rows go to the terminal
+  // Returns by which heat a device is throttled now, or empty; may be empty itself.
+  std::function<std::string(const DeviceInfo&)> heat = {};
+  bool quiet = false;  // no progress line, as rows go to the terminal
   Environment environment = {};
 };
 
@@ -99,8 +101,9 @@ class Campaign {
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions sampling_of(double predicted_s) const;
-  // Waits for a quiet machine, if that was asked for; returns false if it is not, or no longer.
-  bool wait_quiet();
+  // Waits for a quiet machine and a cool device, if that was asked for; returns false if it is not, or no
+  // longer.
+  bool wait_quiet(const DeviceInfo&);
   double budget_left_s() const { return *rules_.budget_s - (rules_.environment.now() - began_s_); }
   // At least one case is measured, so that a run that is resumed again and again comes to its end.
   bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }

@@ -37,7 +37,8 @@ QuietWait::QuietWait(double budget_s, Environment environment, std::function<voi
       use_(std::move(use)),
       sleep_(sleep ? std::move(sleep) : sleep_for) {}
 
-bool QuietWait::wait(const std::function<void(const std::string&)>& note) {
+bool QuietWait::wait(const std::function<void(const std::string&)>& note,
+                     const std::function<std::string()>& heat) {
   for (bool noted = false; left_s_ > 0;) {
     const double began_s = environment_.now();
     const ProcessorUse before = use_();
@@ -47,7 +48,8 @@ bool QuietWait::wait(const std::function<void(const std::string&)>& note) {
       sleep_(slice_s);
     }
     left_s_ -= environment_.now() - began_s;
-    const std::string busy = busy_text(before, use_());
+    std::string busy = busy_text(before, use_());
+    if (busy.empty() && heat) busy = heat();
     if (busy.empty()) return true;
     if (!std::exchange(noted, true))
       note(fmt::format("waiting for a quiet machine, for at most {:.0f} s: {}", left_s_, busy));

@@ -20,9 +20,11 @@ class QuietWait {
             std::function<ProcessorUse()> use = processor_use,
             std::function<void(double seconds)> sleep = {});
 
-  // Returns true after a second in which the host was quiet; false once the budget is spent, or if the user
-  // wants to stop. Calls `note` with what it waits for, if it waits for longer than that second.
-  bool wait(const std::function<void(const std::string&)>& note);
+  // Returns true after a second in which the host was quiet and `heat`, if there is one, returned nothing at
+  // its end; false once the budget is spent, or if the user wants to stop. Calls `note` with what it waits
+  // for, if it waits for longer than that second.
+  bool wait(const std::function<void(const std::string&)>& note,
+            const std::function<std::string()>& heat = {});
 
   double left_s() const { return left_s_; }
 

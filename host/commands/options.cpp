@@ -133,9 +133,11 @@ void add_course(CLI::App& command, MeasureOptions& out) {
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
   command
-      .add_option("--wait-quiet", out.wait_quiet_s,
-                  "Before each family and before a disturbed case is measured again, wait until other "
-                  "processes leave the processors alone: in all for at most so many seconds, or 5m")
+      .add_option(
+          "--wait-quiet", out.wait_quiet_s,
+          "Before each family and before a disturbed case is measured again, wait until other "
+          "processes leave the processors alone and no sensor tells of throttling by heat: in all for "
+          "at most so many seconds, or 5m")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));

@@ -36,6 +36,7 @@
 #include "commands/tuned_jobs.hpp"
 #include "commands/write_page.hpp"
 #include "compilers/source_folder.hpp"
+#include "device/heat.hpp"
 #include "results/provenance.hpp"
 #include "results/sharing.hpp"
 #include "suite/family.hpp"
@@ -462,13 +463,15 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   if (interrupts() != 0) return interrupted;
   log_if_busy(at_start, plan->options);
 
-  Campaign campaign({.sampling = sampling_of(plan->options),
-                     .seed = plan->options.selection.seed,
-                     .runs = plan->options.runs(),
-                     .budget_s = plan->options.budget_s,
-                     .wait_quiet_s = plan->options.wait_quiet_s,
-                     .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
-                    *runner, prepared.common, plan->unfinished());
+  Campaign campaign(
+      {.sampling = sampling_of(plan->options),
+       .seed = plan->options.selection.seed,
+       .runs = plan->options.runs(),
+       .budget_s = plan->options.budget_s,
+       .wait_quiet_s = plan->options.wait_quiet_s,
+       .heat = [heat = std::make_shared<Heat>()](const DeviceInfo& device) { return heat->of(device); },
+       .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
+      *runner, prepared.common, plan->unfinished());
   running = &campaign;
   const Exit code = campaign.execute(std::move(prepared.plans), std::move(prepared.parallel));
   report_run(*plan, prepared, campaign, code);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace clweave::device {
 
@@ -91,7 +93,16 @@ SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
     }
     for (std::size_t i = block; i < out.samples.size(); ++i) out.samples[i].throttled = throttled;
   }
-  out.load = load_between(before, processor_use());
+  const ProcessorUse after = processor_use();
+  out.load = load_between(before, after);
+  if (const double missing_s = least_load_window_s - (after.at_s - before.at_s); missing_s > 0) {
+    // What others do in the rest of the window, they did before.
+    std::this_thread::sleep_for(std::chrono::duration<double>(missing_s));
+    const HostLoad longer = load_between(before, processor_use());
+    out.load.other_cpus = longer.other_cpus;
+    out.load.steal = longer.steal;
+    out.load.quota = longer.quota;
+  }
   return out;
 }
 
@@ -158,6 +169,7 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.lag1 = spread.lag1;
   record.outliers = static_cast<std::int64_t>(spread.outliers);
   record.steal = measured.load.steal;
+  record.own_cpus = measured.load.own_cpus;
   record.other_cpus = measured.load.other_cpus;
   record.cpu_wait = measured.load.cpu_wait;
   record.quota = measured.load.quota;

@@ -22,20 +22,19 @@ bool by_heat(std::string_view reason) {
          reason == "hw_slowdown";
 }
 
-// Returns those of the reasons, joined by `;`, that heat or a failing power supply explains.
-std::vector<std::string> hot(std::string_view reasons) {
-  std::vector<std::string> out;
-  while (!reasons.empty()) {
-    const auto end = std::min(reasons.find(';'), reasons.size());
-    if (by_heat(reasons.substr(0, end))) out.emplace_back(reasons.substr(0, end));
-    reasons.remove_prefix(std::min(end + 1, reasons.size()));
-  }
-  return out;
-}
-
 }  // namespace
 
 double most_idle_cpus(double processors) { return std::max(idle_cpus, idle_part_of_cpus * processors); }
+
+std::string heat_in(std::string_view reasons) {
+  std::vector<std::string_view> out;
+  while (!reasons.empty()) {
+    const auto end = std::min(reasons.find(';'), reasons.size());
+    if (by_heat(reasons.substr(0, end))) out.push_back(reasons.substr(0, end));
+    reasons.remove_prefix(std::min(end + 1, reasons.size()));
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
 
 std::string disturbance_of(const Record& record) {
   std::vector<std::string> out;
@@ -52,8 +51,8 @@ std::string disturbance_of(const Record& record) {
   if (record.quota.value_or(0) > most_taken)
     out.push_back(
         fmt::format("the limit of processor time stopped it for {:.0f} % of the time", 100 * *record.quota));
-  if (const auto reasons = hot(record.throttle_reasons); !reasons.empty())
-    out.push_back(fmt::format("the device was throttled: {}", fmt::join(reasons, ", ")));
+  if (const std::string heat = heat_in(record.throttle_reasons); !heat.empty())
+    out.push_back("the device was throttled: " + heat);
   if (as_double(record.swapped_pages) > 0)
     out.push_back(fmt::format("the host swapped {} pages", *record.swapped_pages));
   return fmt::format("{}", fmt::join(out, "; "));

@@ -2,6 +2,7 @@
 // disturbance: decides from a row's own columns whether the machine was quiet while it was measured.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "results/record.hpp"
 
@@ -11,6 +12,10 @@ namespace clweave::results {
 double most_idle_cpus(double processors);
 // Is the part of the processors' time that a hypervisor, or the cgroup's limit, may take before that does.
 inline constexpr double most_taken = 0.15;
+
+// Returns those of the throttle reasons, joined by `;`, that heat or a failing power supply explains, and not
+// a power cap, which a kernel may reach on a quiet machine; joined by ", ".
+std::string heat_in(std::string_view throttle_reasons);
 
 // Returns what disturbed the row, in a few words joined by `; `: other processes, the hypervisor, a limit of
 // processor time, throttling by heat, swapping. Empty if nothing did, or if the row tells nothing. A slow

@@ -105,6 +105,11 @@ const std::vector<Column>& columns() {
        from_samples},
       {"steal", "", "Fraction of CPU time that the hypervisor gave to other guests meanwhile",
        &Record::steal},
+      {"own_cpus", "",
+       "Processors that the measuring process used meanwhile: its processor time / time; on a processor as "
+       "many "
+       "as its compute units where a kernel keeps all busy",
+       &Record::own_cpus, later},
       {"other_cpus", "", "Processors that other processes used meanwhile, on average", &Record::other_cpus,
        later},
       {"cpu_wait", "",

@@ -32,6 +32,7 @@ TEST(ProcessorUse, OthersAreWhatIsBusyWithoutThisProcess) {
   after.waited_s = 2;
   after.swapped_pages = 7;
   const HostLoad load = load_between(before, after);
+  EXPECT_DOUBLE_EQ(load.own_cpus.value(), 0.6);
   EXPECT_DOUBLE_EQ(load.other_cpus.value(), 1.3);
   EXPECT_DOUBLE_EQ(load.steal.value(), 0.05);
   EXPECT_DOUBLE_EQ(load.quota.value(), 0.3);

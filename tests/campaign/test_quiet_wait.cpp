@@ -47,15 +47,28 @@ TEST(QuietWait, GoesOnAfterASecondOfQuiet) {
 }
 
 TEST(QuietWait, WaitsUntilOthersHaveEnded) {
-  Host host{.quiet_from_s = 20};
+  Host host;
+  host.quiet_from_s = 20;
   QuietWait wait = host.waiting(60);
   EXPECT_TRUE(host.wait(wait));
   EXPECT_NEAR(host.now_s, 21, 1.5);
   EXPECT_THAT(host.noted, ElementsAre(HasSubstr("other processes use 3 of 4 processors")));
 }
 
+TEST(QuietWait, WaitsUntilTheDeviceIsCool) {
+  Host host;
+  QuietWait wait = host.waiting(60);
+  const auto heat = [&host]() -> std::string {
+    return host.now_s < 7 ? "the device is throttled: thermal" : "";
+  };
+  EXPECT_TRUE(wait.wait([&](const std::string& line) { host.noted.push_back(line); }, heat));
+  EXPECT_NEAR(host.now_s, 7, 1.5);
+  EXPECT_THAT(host.noted, ElementsAre(HasSubstr("the device is throttled: thermal")));
+}
+
 TEST(QuietWait, SpendsItsBudgetOnce) {
-  Host host{.quiet_from_s = 1e9};
+  Host host;
+  host.quiet_from_s = 1e9;
   QuietWait wait = host.waiting(10);
   EXPECT_FALSE(host.wait(wait));
   EXPECT_NEAR(host.now_s, 10, 1.5);
@@ -64,7 +77,8 @@ TEST(QuietWait, SpendsItsBudgetOnce) {
 }
 
 TEST(QuietWait, EndsWhenTheUserWantsToStop) {
-  Host host{.quiet_from_s = 1e9};
+  Host host;
+  host.quiet_from_s = 1e9;
   QuietWait wait = host.waiting(1e6);
   host.interrupts = 1;
   EXPECT_FALSE(host.wait(wait));
