@@ -1494,7 +1494,8 @@ TEST(ClaimsOutput, RowsThatFitACacheAreSaidToInEveryFormat) {
   const auto claims = parse_claims(two_claims, "test");
   auto records = without_noise();
   records[1].cached = "yes";
-  const Report report = report_of(all_rulings(claims, records), false);
+  const auto rulings = all_rulings(claims, records);
+  const Report report = report_of(rulings, false);
   EXPECT_THAT(shown(report, "text"),
               AllOf(HasSubstr("holds 2x cached"), HasSubstr("1 of these on rows that fit a cache")));
   EXPECT_THAT(shown(report, "markdown"), HasSubstr("| holds 2x cached |"));
