@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <thread>
 
 namespace clweave::device {
 
@@ -39,6 +37,21 @@ int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
     if (warmed_s >= sampling.warm_up_s || (steady >= 2 && launches >= 3)) break;
   }
   return batch;
+}
+
+// Returns the load since a reading. Too short a time begins earlier: what others do then, they do now.
+HostLoad load_since(const ProcessorUse& before) {
+  static ProcessorUse earlier;  // of this process, so that a short case costs no wait
+  const ProcessorUse after = processor_use();
+  HostLoad load = load_between(before, after);
+  if (!load.other_cpus && earlier.processors > 0) {
+    const HostLoad longer = load_between(earlier, after);
+    load.other_cpus = longer.other_cpus;
+    load.steal = longer.steal;
+    load.quota = longer.quota;
+  }
+  if (earlier.processors == 0 || before.at_s - earlier.at_s >= least_load_window_s) earlier = before;
+  return load;
 }
 
 }  // namespace
@@ -93,16 +106,7 @@ SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
     }
     for (std::size_t i = block; i < out.samples.size(); ++i) out.samples[i].throttled = throttled;
   }
-  const ProcessorUse after = processor_use();
-  out.load = load_between(before, after);
-  if (const double missing_s = least_load_window_s - (after.at_s - before.at_s); missing_s > 0) {
-    // What others do in the rest of the window, they did before.
-    std::this_thread::sleep_for(std::chrono::duration<double>(missing_s));
-    const HostLoad longer = load_between(before, processor_use());
-    out.load.other_cpus = longer.other_cpus;
-    out.load.steal = longer.steal;
-    out.load.quota = longer.quota;
-  }
+  out.load = load_since(before);
   return out;
 }
 
