@@ -16,7 +16,7 @@ namespace {
 // Of the host's time: what a certified timer may deviate by.
 constexpr double tolerance = most_slope - 1;
 // Least time that starting a device and hearing of its end may vary by.
-constexpr double least_s = 50e-6;
+constexpr double least_s = 100e-6;
 
 double excess_s(const TimedBatch& batch) { return batch.device_s - batch.host_s * (1 + tolerance); }
 double lack_s(double device_s, double host_s) { return host_s * (1 - tolerance) - device_s; }

@@ -364,7 +364,7 @@ class CaseRun {
       clear_measured(record_);
       choose_timer(false);
       if (!contradiction.empty())
-        use_host_clock("the device's times of this case cannot be true: " + contradiction);
+        use_host_clock("the two clocks disagree in this case: " + contradiction);
       take_samples(plan, execution);
     } else if (failure) {
       std::rethrow_exception(failure);
@@ -454,7 +454,7 @@ class CaseRun {
   // Returns why the times of the batches by the two clocks contradict each other. Takes further batches
   // before it says so, as a busy host may have been late after all of a few.
   std::string clock_contradiction(Execution& execution) {
-    constexpr int most_batches = 20;
+    constexpr int most_batches = 100;
     constexpr double most_s = 2;
     const double tick_s = 1e-9 * static_cast<double>(device_.info().timer_ns);
     std::string why = execution.clocks().contradiction(device_.timer(), tick_s);
