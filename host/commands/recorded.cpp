@@ -101,11 +101,14 @@ void take_inputs(RecordedCommand& recorded, const MeasureOptions& today, const s
   }
 }
 
-std::string inputs_again(const MeasureOptions& options) {
+std::string files_again(const MeasureOptions& options) {
   std::string out;
   for (const auto& input : inputs) {
-    if (!(options.*input.path).empty())
-      out += fmt::format(" {} {}", input.option, shell_word(options.*input.path));
+    if (const std::string& path = options.*input.path; !path.empty())
+      out += fmt::format(" {} {}", input.option, shell_word(path));
+  }
+  for (const auto& [option, path] : {std::pair{"--report", &options.report}, {"--share", &options.share}}) {
+    if (*path) out += fmt::format(" {}{}", option, (*path)->empty() ? "" : " " + shell_word(**path));
   }
   return out;
 }

@@ -34,7 +34,8 @@ void take_kernels(RecordedCommand&, const MeasureOptions& today, const std::stri
 // command had not, as the cases before would be other ones.
 void take_inputs(RecordedCommand&, const MeasureOptions& today, const std::string& where);
 
-// Returns the words that --resume needs beside its file, each with a space before it: --kernels and the like.
-std::string inputs_again(const MeasureOptions&);
+// Returns the words that --resume needs beside its file to read and write what this run does, each with a
+// space before it.
+std::string files_again(const MeasureOptions&);
 
 }  // namespace clweave::commands

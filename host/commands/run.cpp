@@ -379,7 +379,7 @@ void log_unfinished(const RunPlan& plan, const Campaign& campaign, Exit code) {
       log_line("clweave: {}{} lacks cases; measurements in turns start again, with --overwrite\n", why, path);
     else if (path != "-")
       log_line("clweave: {}clweave run --resume {}{} continues it\n", why, shell_word(path),
-               inputs_again(plan.options));
+               files_again(plan.options));
   }
 }
 

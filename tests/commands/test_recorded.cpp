@@ -81,8 +81,17 @@ TEST(RecordedCommand, WhatARunReadsIsNamedAgain) {
     today.*path = "mine";
     EXPECT_EQ(complaint_of_inputs({"run", option, "evil"}, today), "none");
     EXPECT_THAT(complaint_of_inputs({"run"}, today), HasSubstr("made without"));
-    EXPECT_EQ(inputs_again(today), std::string(" ") + option + " mine");
+    EXPECT_EQ(files_again(today), std::string(" ") + option + " mine");
   }
+}
+
+TEST(RecordedCommand, OfAnInterruptedRunIsCompletedByItsFiles) {
+  MeasureOptions options;
+  EXPECT_EQ(files_again(options), "");
+  options.kernels = "my kernels";
+  options.report = "";
+  options.share = "$x.zip";
+  EXPECT_EQ(files_again(options), " --kernels \"my kernels\" --report --share '$x.zip'");
 }
 
 // Messages suggest commands with names that files hold.
