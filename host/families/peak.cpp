@@ -386,7 +386,7 @@ Family peak() {
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
   // On a processor a work-item's reads take no longer than its work-group's start and filling local memory,
   // if they are few.
-  const Sweep long_local = "kernel=local_read_run iterations=2049";
+  const Sweep long_local = "kernel=local_read_run n=16777216 iterations=8191";
   const Sweeps profile = {"kernel=" + memory + " n=134217728",
                           "kernel=copy,copy_run contents=zeros n=134217728",
                           ends,
