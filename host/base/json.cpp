@@ -35,6 +35,11 @@ bool is_too_deep(std::string_view text) {
 
 }  // namespace
 
+std::string plain_json_error(std::string what) {
+  if (what.starts_with("[json.exception.")) what.erase(0, what.find(']') + 2);
+  return what;
+}
+
 nlohmann::json parsed_json(std::string_view text, std::string* why) {
   using nlohmann::json;
   try {
@@ -42,7 +47,7 @@ nlohmann::json parsed_json(std::string_view text, std::string* why) {
     if (why != nullptr)
       *why = fmt::format("lists and objects within each other on more than {} levels", most_json_levels);
   } catch (const json::exception& error) {
-    if (why != nullptr) *why = error.what();
+    if (why != nullptr) *why = plain_json_error(error.what());
   }
   return json(json::value_t::discarded);
 }

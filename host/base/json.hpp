@@ -13,6 +13,9 @@ namespace clweave::base {
 // recurse, so that 100,000 levels would end in a crash.
 inline constexpr int most_json_levels = 64;
 
+// Returns what the JSON library says of an error, without its own names.
+std::string plain_json_error(std::string what);
+
 // Parses a text. Returns a discarded value if it is no JSON or has more levels; `why` then says which.
 nlohmann::json parsed_json(std::string_view text, std::string* why = nullptr);
 

@@ -1049,6 +1049,16 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
                        claim(plain_over_twill).substr(1)),
               HasSubstr("second claim"));
   EXPECT_THROW(load_claims("/no/such/claims.json"), Error);
+  // Typing errors that the JSON library notices are told without its names.
+  for (const std::string& typo :
+       {claim(plain_over_twill + R"(, "each": ["kernel", 1])"),
+        claim(plain_over_twill, R"(, "published": [{"device": "GTX 460", "value": "2.5"}])"),
+        std::string(R"([{"id": 7}])"), claim(plain_over_twill + ",")}) {
+    EXPECT_THAT(error_of(typo), testing::StartsWith("file.json: claim")) << typo;
+    EXPECT_THAT(error_of(typo), testing::Not(HasSubstr("json.exception"))) << typo;
+  }
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "each": ["kernel", 1])")),
+              HasSubstr("each must list texts, not 1"));
 }
 
 // A file of claims is of cases that there are.

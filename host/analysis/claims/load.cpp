@@ -327,13 +327,6 @@ void find_precondition(Claim& claim, const std::vector<Claim>& before) {
   }
 }
 
-// Returns what the JSON library says without its own names.
-std::string plain(const json::exception& error) {
-  std::string text = error.what();
-  if (text.starts_with("[json.")) text.erase(0, text.find(']') + 2);
-  return text;
-}
-
 }  // namespace
 
 std::vector<Claim> parse_claims(std::string_view text, const std::string& name) {
@@ -352,8 +345,8 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
       out.push_back(std::move(claim));
     }
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::io,
-                fmt::format("{}: {}: {}", name, at.empty() ? "claims" : "claim " + at, plain(error)));
+    throw Error(ErrorCode::io, fmt::format("{}: {}: {}", name, at.empty() ? "claims" : "claim " + at,
+                                           plain_json_error(error.what())));
   } catch (const Error& error) {
     throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
   }
