@@ -96,13 +96,12 @@ std::string note_path(const std::string& path) { return path + ".running"; }
 void check_length(const std::string& path) {
   constexpr std::size_t most = 255;                     // of a name, on every file system in use
   const std::string of_replacement = ".00000000.part";  // see Replacement
-  for (const auto& other : {samples_path(path), note_path(path) + of_replacement}) {
-    const auto length = fs::path(other).filename().string().size();
-    if (length > most)
-      throw Error(ErrorCode::usage,
-                  fmt::format("the name {} is too long by {} letters for the files beside it",
-                              fs::path(path).filename().string(), length - most));
-  }
+  std::size_t longest = 0;
+  for (const auto& other : {samples_path(path), note_path(path) + of_replacement})
+    longest = std::max(longest, fs::path(other).filename().string().size());
+  if (longest > most)
+    throw Error(ErrorCode::usage, fmt::format("the name {} is too long by {} letters for the files beside it",
+                                              fs::path(path).filename().string(), longest - most));
 }
 
 void read_note(const std::string& path, Unfinished& out) {

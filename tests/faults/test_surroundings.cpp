@@ -130,8 +130,10 @@ TEST_F(Surroundings, ATerminalThatStopsWritersStopsNoChild) {
 
 TEST_F(Surroundings, AChildHasNoDescriptorButItsOwn) {
   const fs::path mark = trial.folder() / "mark";
-  const int inherited = open(mark.c_str(), O_WRONLY | O_CREAT, 0600);
-  ASSERT_GE(inherited, 0);
+  const int low = open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int inherited = fcntl(low, F_DUPFD, 20);  // above those that every child gets
+  close(low);
+  ASSERT_GE(inherited, 20);
   trial.faults("enqueue:1=hang");
   trial.start(three_cases(trial.csv(), {}, "4"));
   close(inherited);
@@ -233,6 +235,7 @@ TEST_F(Surroundings, OneProcessorIsOneBaseline) {
   ended = trial.run({"run", "--preset", "smoke", "--family", "copy", "--filter", "kernel=no_loop/.*width=1/",
                      "--where", "n=1009", "--no-peak", "--with-baselines", "--csv", trial.csv()});
   EXPECT_LE(ended.code, 1) << ended.err;
+  if (has(ended.err, "it is of clweave ")) GTEST_SKIP() << "the baseline is of an earlier build";
   EXPECT_TRUE(has(ended.err, "measured beside another device")) << ended.err;
   std::multiset<std::string> keys;
   for (const auto& record : read_results(trial.csv()).cases) keys.insert(row_key(record));
@@ -312,7 +315,7 @@ TEST_F(Surroundings, ANameThatIsTooLongForWhatLiesBesideIsRefused) {
   const std::string csv = (trial.folder() / (std::string(245, 'n') + ".csv")).string();
   ended = trial.run(three_cases(csv));
   EXPECT_TRUE(ended.code == 2 || ended.code == 5) << ended.code << ": " << ended.err;
-  EXPECT_TRUE(has(ended.err, "File name too long") || has(ended.err, "too long")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "too long by 16 letters")) << ended.err;
   EXPECT_FALSE(fs::exists(csv));
 }
 
