@@ -30,7 +30,7 @@ Counting::Counting(const cl::Context& context, cl::CommandQueue queue, const cl:
 
 void Counting::begin_anew() {
   begin_ = expected_ = begin_ == 0 ? first_begin : expected_ + next_begin;
-  Numbers numbers;
+  Numbers numbers{};
   numbers.fill(begin_);
   queue_.enqueueWriteBuffer(numbers_, CL_TRUE, 0, sizeof numbers, numbers.data());
 }
@@ -61,7 +61,7 @@ std::string Counting::miscount(int launches, double* each_s) {
   }
   finish(queue_, last);
   if (each_s != nullptr) *each_s = (host_now() - before) / launches;
-  Numbers got;
+  Numbers got{};
   queue_.enqueueReadBuffer(numbers_, CL_TRUE, 0, sizeof got, got.data());
   return difference(got.data(), fmt::format("{} launches of a kernel that counts them", launches).c_str());
 }
@@ -83,7 +83,7 @@ std::string Counting::map_problem() {
             [&](const cl_uint* got) { return difference(got, "maps of numbers that a kernel counts"); });
         !why.empty())
       return why;
-    Numbers got;
+    Numbers got{};
     through_map(CL_MAP_WRITE, [&](cl_uint* numbers) {
       std::fill_n(numbers, items, expected_ += 7);
       return std::string();

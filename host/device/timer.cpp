@@ -22,10 +22,42 @@ constexpr double least_of_launch = 0.8, most_of_launch = 1.25;
 // Delay of the host behind the device's end that the reason mentions.
 constexpr double late_s = 1e-3;
 
+// Returns why there are no stamps to judge; empty if there are.
+std::string stamps_problem(std::span<const TimerProbe> probes) {
+  for (const auto& probe : probes) {
+    const Stamps& stamps = probe.stamps;
+    if (!stamps.touched) return "the driver reports success but writes no time stamps";
+    const bool takes_no_tick = probe.work == 0 && stamps.valid();
+    if (!takes_no_tick && stamps.end <= stamps.start)
+      return fmt::format("time stamps run backwards or stand still: start {}, end {}", stamps.start,
+                         stamps.end);
+  }
+  return {};
+}
+
+// Times of launches without work.
+void note_empty_launches(std::span<const TimerProbe> probes, TimerCertificate& out) {
+  bool is_first = true;
+  for (const auto& probe : probes) {
+    if (probe.work != 0) continue;
+    const double event_s = probe.stamps.seconds();
+    out.empty_event_s = is_first ? event_s : std::min(out.empty_event_s, event_s);
+    out.empty_host_s = is_first ? probe.host_s : std::min(out.empty_host_s, probe.host_s);
+    is_first = false;
+  }
+}
+
+bool is_too_long(const TimerProbe& probe) {
+  return probe.work > 0 && probe.stamps.seconds() > most_slope * probe.host_s;
+}
+
 }  // namespace
 
 TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
+  note_empty_launches(probes, out);
+  out.reason = stamps_problem(probes);
+  if (!out.reason.empty()) return out;
   std::set<std::uint64_t> durations;
   constexpr double none = std::numeric_limits<double>::infinity();
   // Of each amount of work the launch of whose end the host heard soonest: a delay makes the host's time
@@ -35,28 +67,14 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     double late_s() const { return host_s - device_s; }
   };
   Soonest soonest[2];
-  bool any_empty = false;
-  for (const auto& probe : probes) {
-    if (probe.work != 0) continue;
-    const double event_s = probe.stamps.seconds();
-    out.empty_event_s = any_empty ? std::min(out.empty_event_s, event_s) : event_s;
-    out.empty_host_s = any_empty ? std::min(out.empty_host_s, probe.host_s) : probe.host_s;
-    any_empty = true;
-  }
   out.completion_latency_s = none;
   for (const auto& probe : probes) {
-    const Stamps& stamps = probe.stamps;
-    if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
-    if (probe.work == 0 && stamps.valid()) continue;  // it may take no tick at all
-    if (stamps.end <= stamps.start)
-      return out.reason = fmt::format("time stamps run backwards or stand still: start {}, end {}",
-                                      stamps.start, stamps.end),
-             out;
-    durations.insert(stamps.end - stamps.start);
+    if (probe.work == 0) continue;
+    const double device_s = probe.stamps.seconds(), late_s = probe.host_s - device_s;
+    durations.insert(probe.stamps.end - probe.stamps.start);
     Soonest& of_kind = soonest[probe.work > 1 ? 1 : 0];
-    if (probe.host_s - stamps.seconds() < of_kind.late_s()) of_kind = {stamps.seconds(), probe.host_s};
-    out.completion_latency_s =
-        std::min(out.completion_latency_s, std::max(0.0, probe.host_s - stamps.seconds()));
+    if (late_s < of_kind.late_s()) of_kind = {device_s, probe.host_s};
+    out.completion_latency_s = std::min(out.completion_latency_s, std::max(0.0, late_s));
   }
   const auto& [once, twice] = soonest;
   if (once.host_s == none || twice.host_s == none)
@@ -69,9 +87,6 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     out.disturbed = true;
     return out.reason = "twice the work took no longer by the host's clock: the timer cannot be judged", out;
   }
-  const auto is_too_long = [](const TimerProbe& probe) {
-    return probe.work > 0 && probe.stamps.seconds() > most_slope * probe.host_s;
-  };
   if (const auto longer = std::ranges::find_if(probes, is_too_long); longer != probes.end())
     return out.reason =
                fmt::format("a launch lasts {:.4g} ms by its time stamps, {:.4g} ms by the host's clock",
