@@ -146,7 +146,7 @@ class Execution {
     if (!wrong.empty() && device_.fill().by_driver()) {
       device_.fill().refuse("clEnqueueFillBuffer left bytes wrong " + wrong);
       poison_outputs();
-      for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].poison_guard();
+      for (auto& memory : memory_) memory.poison_guard();
       wrong = guard_problem();
     }
     if (!wrong.empty())
