@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/cgroup.hpp"
 #include "base/clock.hpp"
 
 namespace clweave::base {
@@ -75,28 +76,17 @@ void add_processors(ProcessorUse& out) {
   }
 }
 
-// Reads how long the cgroup's limit of processor time stopped this process, of version 2 or 1. In a container
-// the own cgroup is the root of what it sees.
+// Returns for how long limits of processor time have stopped this process: that of the group with the
+// tightest.
 double stopped_s() {
-  std::ifstream in("/proc/self/cgroup");
-  for (std::string line; std::getline(in, line);) {
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1),
-                      group = line.substr(second + 1);
-    const bool unified = controllers.empty();
-    if (!unified && controllers.find("cpu") != 0) continue;
-    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controllers;
-    for (const auto& folder : {root + group, root}) {
-      std::ifstream stat(folder + "/cpu.stat");
-      double count = 0;
-      for (std::string name; stat >> name >> count;) {
-        if (name == "throttled_usec") return 1e-6 * count;
-        if (name == "throttled_time") return 1e-9 * count;
-      }
-    }
+  double most_s = 0;
+  for (const auto& group : cgroups("cpu")) {
+    const fs::path stat = group.folder / "cpu.stat";
+    const auto stopped =
+        static_cast<double>(number_behind(stat, group.is_v2 ? "throttled_usec" : "throttled_time"));
+    most_s = std::max(most_s, stopped * (group.is_v2 ? 1e-6 : 1e-9));
   }
-  return 0;
+  return most_s;
 }
 
 double swapped_pages() {
