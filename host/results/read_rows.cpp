@@ -443,6 +443,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
   RowImporter filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
   std::size_t count = 0, unfinished = 0;     // unfinished: rows since the last footer
+  std::size_t disturbed = 0;
   CsvTable::Row row;
   for (Record r; reader.next(row);) {
     if (!records.read(row, r)) {
@@ -455,6 +456,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     check_cells(r, name, row.line);
     ++unfinished;
     ++count;
+    disturbed += r.disturbed.empty() ? 0 : 1;
     auto place = filing.add(r, row.line);
     if (samples != nullptr) places.push_back(place);
   }
@@ -464,6 +466,11 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     reader.fail("the file ends within this row: clweave run --resume finishes what was interrupted");
   if (count == 0) throw Error(ErrorCode::io, name + ": no row to compare");
   if (unfinished > 0) notes.push_back(fmt::format("{} was interrupted after {} rows", name, count));
+  if (disturbed > 0)
+    notes.push_back(
+        fmt::format("{}: {} of {} rows were measured on a machine that was not quiet, as column disturbed "
+                    "says: findings of them are undecided",
+                    name, disturbed, count));
   if (samples != nullptr) add_samples(*this, places, *samples, samples_name, name);
 }
 

@@ -89,6 +89,17 @@ TEST(Reader, SaysWhatWasInterrupted) {
   EXPECT_THAT(set_of({row({}, 1)}).notes, IsEmpty());
 }
 
+TEST(Reader, SaysHowManyRowsWereDisturbed) {
+  Record disturbed = row({{"kernel", "grid"}}, 1);
+  disturbed.disturbed = "other processes used 1.9 processors";
+  const ResultsSet set = set_of({disturbed, row({{"kernel", "row"}}, 1)});
+  EXPECT_THAT(set.notes, ElementsAre(HasSubstr("1 of 2 rows were measured on a machine that was not quiet")));
+  const RunTime& run = set.devices[0].cases.at(0).runs.at(0);
+  EXPECT_TRUE(run.disturbed);
+  EXPECT_TRUE(run.slowed) << "marked in tables as one beside a slow canary";
+  EXPECT_FALSE(set.devices[0].cases.at(1).runs.at(0).slowed);
+}
+
 TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)});
   EXPECT_EQ(complaint(good), "accepted");
