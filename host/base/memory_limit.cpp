@@ -34,8 +34,10 @@ std::optional<MemoryLimit> memory_limit(const fs::path& root) {
     if (!bytes || *bytes >= none) continue;
     const auto used = number_in(group.folder / (group.is_v2 ? "memory.current" : "memory.usage_in_bytes"));
     // What files have left in memory is given up before anything is killed.
+    const fs::path stat = group.folder / "memory.stat";
+    const std::string total = group.is_v2 ? "" : "total_";
     const auto cached =
-        number_behind(group.folder / "memory.stat", group.is_v2 ? "inactive_file" : "total_inactive_file");
+        number_behind(stat, total + "inactive_file") + number_behind(stat, total + "active_file");
     MemoryLimit limit{*bytes, used.value_or(0) - std::min(used.value_or(0), cached), group.folder};
     if (!least || limit.left() < least->left()) least = std::move(limit);
   }

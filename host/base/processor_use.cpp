@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/cgroup.hpp"
 #include "base/clock.hpp"
@@ -76,17 +77,15 @@ void add_processors(ProcessorUse& out) {
   }
 }
 
-// Returns for how long limits of processor time have stopped this process: that of the group with the
-// tightest.
+// Returns for how long limits of processor time have stopped this process's groups.
 double stopped_s() {
-  double most_s = 0;
+  double sum_s = 0;
   for (const auto& group : cgroups("cpu")) {
-    const fs::path stat = group.folder / "cpu.stat";
-    const auto stopped =
-        static_cast<double>(number_behind(stat, group.is_v2 ? "throttled_usec" : "throttled_time"));
-    most_s = std::max(most_s, stopped * (group.is_v2 ? 1e-6 : 1e-9));
+    const char* const word = group.is_v2 ? "throttled_usec" : "throttled_time";
+    sum_s +=
+        (group.is_v2 ? 1e-6 : 1e-9) * static_cast<double>(number_behind(group.folder / "cpu.stat", word));
   }
-  return most_s;
+  return sum_s;
 }
 
 double swapped_pages() {
@@ -126,8 +125,9 @@ HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
   if (after.processors > 0 && after.processors == before.processors && wall_s >= least_load_window_s) {
     const double others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
     out.other_cpus = std::max(0.0, others_s) / wall_s;
-    out.quota = std::min(1.0, (after.stopped_s - before.stopped_s) / wall_s);
-    out.steal = (after.stolen_s - before.stolen_s) / (wall_s * after.processors);
+    // Ticks are coarse, and a guest that moves to another host begins to count anew.
+    out.quota = std::clamp((after.stopped_s - before.stopped_s) / wall_s, 0.0, 1.0);
+    out.steal = std::clamp((after.stolen_s - before.stolen_s) / (wall_s * after.processors), 0.0, 1.0);
   }
   if (wall_s > 0) out.own_cpus = (after.own_s - before.own_s) / wall_s;
   // Threads that ended meanwhile take their part with them.
@@ -139,10 +139,13 @@ HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
 
 double ProgressShare::next() {
   const RunTimes now = run_times_of_tree(std::to_string(process_));
-  const double ran_s = std::max(0.0, now.ran_s - ran_s_), waited_s = std::max(0.0, now.waited_s - waited_s_);
-  ran_s_ = now.ran_s;
-  waited_s_ = now.waited_s;
-  return waited_s > 0 ? ran_s / (ran_s + waited_s) : 1;
+  const double at_s = host_now();
+  const double wall_s = at_s - std::exchange(at_s_, at_s);
+  const double ran_s = std::max(0.0, now.ran_s - std::exchange(ran_s_, now.ran_s));
+  const double waited_s = std::max(0.0, now.waited_s - std::exchange(waited_s_, now.waited_s));
+  if (waited_s <= 0) return 1;
+  // A thread that wakes now and then is no reason to wait for one that sleeps.
+  return std::max(ran_s / (ran_s + waited_s), 1 - waited_s / wall_s);
 }
 
 }  // namespace clweave::base

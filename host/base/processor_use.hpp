@@ -11,7 +11,8 @@
 
 namespace clweave::base {
 
-// Counters since some time before, in seconds of processor time unless they say otherwise; they never fall.
+// Counters since some time before, in seconds of processor time unless they say otherwise; they hardly ever
+// fall.
 struct ProcessorUse {
   double at_s = 0;                 // host_now()
   unsigned processors = 0;         // that this process may use; the next two are of these alone
@@ -40,7 +41,8 @@ inline constexpr double least_load_window_s = 0.1;
 HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after);
 
 // Tells how much of its time a process and its descendants can have made use of: 1 if its threads sleep or
-// have a processor whenever they want one, 0.2 if they run for a fifth of the time in which they want to.
+// have a processor whenever they want one, 0.2 if they run for a fifth of the time in which they want to all
+// the time.
 class ProgressShare {
  public:
   explicit ProgressShare(pid_t process) : process_(process) {}
@@ -49,7 +51,7 @@ class ProgressShare {
 
  private:
   pid_t process_;
-  double ran_s_ = 0, waited_s_ = 0;
+  double at_s_ = 0, ran_s_ = 0, waited_s_ = 0;
 };
 
 }  // namespace clweave::base

@@ -321,8 +321,9 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
   } else {
     plan.file->mark_started(key, attempt);
     // Rows of baselines are not checked against those of kernels.
-    auto got = group.baseline != nullptr ? group.baseline->runner->run(job, sampling_of(predicted_s))
-                                         : case_runner.run(job, sampling_of(predicted_s));
+    auto got = group.baseline != nullptr
+                   ? case_runner.run_in_quiet(*group.baseline->runner, job, sampling_of(predicted_s))
+                   : case_runner.run(job, sampling_of(predicted_s));
     if (!got) return;
     row = std::move(*got);
   }

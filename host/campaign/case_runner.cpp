@@ -43,7 +43,7 @@ CaseRunner::CaseRunner(Runner& runner, ResultsFile& file, const DeviceInfo& devi
 
 std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampling,
                                    const std::function<bool()>& in_time) {
-  auto row = run_in_quiet(job, sampling, in_time);
+  auto row = run_in_quiet(runner_, job, sampling, in_time);
   if (!row) return {};
   Implausible problem = plausibility_.check(*row, job);
   const auto recheck = [&] {
@@ -66,9 +66,9 @@ std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampli
   return row;
 }
 
-std::optional<Row> CaseRunner::run_in_quiet(const Job& job, const SamplingOptions& sampling,
+std::optional<Row> CaseRunner::run_in_quiet(Runner& runner, const Job& job, const SamplingOptions& sampling,
                                             const std::function<bool()>& in_time) {
-  auto row = runner_.run(job, sampling);
+  auto row = runner.run(job, sampling);
   if (!row || !row->record.ok() || row->record.disturbed.empty()) {
     disturbed_again_ = 0;
     return row;
@@ -76,7 +76,7 @@ std::optional<Row> CaseRunner::run_in_quiet(const Job& job, const SamplingOption
   const bool waited = wait_quiet_ && wait_quiet_();
   if ((!waited && disturbed_again_ >= most_disturbed_again) || environment_.interrupts() != 0 || !in_time())
     return row;
-  auto second = runner_.run(job, sampling);
+  auto second = runner.run(job, sampling);
   if (!second) return {};
   const bool disturbed = second->record.ok() && !second->record.disturbed.empty();
   disturbed_again_ = disturbed ? disturbed_again_ + 1 : 0;

@@ -34,6 +34,11 @@ class CaseRunner {
   // not wait any longer.
   void set_wait_quiet(std::function<bool()> wait) { wait_quiet_ = std::move(wait); }
 
+  // Runs the job, and once more if the machine was not quiet. Baselines get the same second try as kernels.
+  std::optional<Row> run_in_quiet(
+      Runner&, const Job&, const SamplingOptions&,
+      const std::function<bool()>& in_time = [] { return true; });
+
   // Takes a row that was measured before, as in an interrupted run, as if it had been measured now.
   void add_measured_row(const Job&, const Record&);
 
@@ -47,8 +52,6 @@ class CaseRunner {
   const PlausibilityCheck& plausibility() const { return plausibility_; }
 
  private:
-  // Runs the job, and once more if the machine was not quiet.
-  std::optional<Row> run_in_quiet(const Job&, const SamplingOptions&, const std::function<bool()>& in_time);
   void measure_contradicted(const Implausible&, const Row&, const Job&, const SamplingOptions&,
                             const std::function<bool()>& in_time);
 

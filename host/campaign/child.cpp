@@ -24,6 +24,8 @@ namespace clweave::campaign {
 namespace {
 
 constexpr std::size_t most_printed = 32768;
+// A child that takes nothing for so long hangs, and would keep this process from its interrupts.
+constexpr int most_deaf_ms = 60'000;
 
 // Closes its ends on every way out: starting a process may fail again and again on a busy machine.
 class Pipe {
@@ -80,7 +82,8 @@ bool Child::send(const std::string& line) {
   for (std::size_t sent = 0; sent < text.size();) {
     // A child that prints more than a pipe holds would wait for this process, which waits for it.
     pollfd ready[] = {{to_, POLLOUT, 0}, {prints_, POLLIN, 0}};
-    if (poll(ready, 2, -1) < 0 && errno != EINTR) return false;
+    const int events = poll(ready, 2, most_deaf_ms);
+    if (events == 0 || (events < 0 && errno != EINTR)) return false;
     if (ready[1].revents != 0) take_print();
     const ssize_t n = write(to_, text.data() + sent, text.size() - sent);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;

@@ -258,10 +258,9 @@ class ChildRunner : public Baseline {
   // nothing has been heard.
   std::optional<json> answer_of(Child& child, NoAnswer& failure, std::size_t most = most_answer,
                                 const std::function<void(double)>& waiting = {}) const {
-    constexpr double slice_s = 0.1;
+    constexpr double slice_s = 0.1, silence_s = 1;
     Watchdog watchdog(options_.timeout_s);
     ProgressShare share(child.process());
-    share.next();
     const std::size_t before = child.answered();
     std::string line;
     const double began_s = host_now();
@@ -275,9 +274,10 @@ class ChildRunner : public Baseline {
         return {};
       }
       const double now_s = host_now();
-      // Not for each of many lines at once: it looks at all threads.
-      if (heard != Child::ChildMessage::line || now_s - last_s > slice_s / 2)
-        watchdog.pass(now_s - std::exchange(last_s, now_s), share.next());
+      // Looks at all threads only of a child that is silent, as that takes time of the processors.
+      const bool silent = watchdog.wall_s() > silence_s;
+      if (!silent || heard != Child::ChildMessage::line || now_s - last_s > slice_s / 2)
+        watchdog.pass(now_s - std::exchange(last_s, now_s), silent ? share.next() : 1);
       if (child.answered() - before > most + most_of_second * static_cast<std::size_t>(now_s - began_s)) {
         failure = {ErrorCode::crashed, fmt::format("the process answered more than {} MiB during {}",
                                                    most >> 20U, watchdog.phase())};

@@ -190,11 +190,11 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
     if (of_memory(record.peak) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
   }
   if (problem.undecided) {
-    record.reason += "not judged, as the machine was not quiet: " + problem.why;
+    add_reason(record, "not judged, as the machine was not quiet: " + problem.why);
     if (record.disturbed.empty()) record.disturbed = "what it is held against was disturbed";
   } else if (problem) {
     record.status = Status::implausible;
-    record.reason += problem.why;
+    add_reason(record, problem.why);
     if (believed) return;
     // Clear all numbers, those of sensors too: without a valid time stamp none of them must be plotted.
     clear_measured(record);

@@ -25,7 +25,8 @@ std::string busy_text(const ProcessorUse& before, const ProcessorUse& after) {
     return fmt::format("other processes use {:.3g} of {} processors", *load.other_cpus, after.processors);
   if (load.steal.value_or(0) > most_taken)
     return fmt::format("the hypervisor takes {:.0f} % of the processors", 100 * *load.steal);
-  if (load.swapped_pages > 0) return fmt::format("the host swaps, {} pages a second", load.swapped_pages);
+  if (load.swapped_pages > most_swapped_pages)
+    return fmt::format("the host swaps, {} pages a second", load.swapped_pages);
   return {};
 }
 
@@ -47,10 +48,10 @@ bool QuietWait::wait(const std::function<void(const std::string&)>& note,
       if (tick_) tick_();
       sleep_(slice_s);
     }
-    left_s_ -= environment_.now() - began_s;
     std::string busy = busy_text(before, use_());
     if (busy.empty() && heat) busy = heat();
     if (busy.empty()) return true;
+    left_s_ -= environment_.now() - began_s;  // a quiet second costs nothing
     if (!std::exchange(noted, true))
       note(fmt::format("waiting for a quiet machine, for at most {:.0f} s: {}", left_s_, busy));
   }

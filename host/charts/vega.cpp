@@ -533,8 +533,8 @@ Json rows_of(const DrawnGraph& graph, const GraphPanel& panel) {
 Json panel_of(const DrawnGraph& graph, const GraphPanel& panel) {
   std::string note = panel.note;
   if (std::ranges::any_of(panel.points, &GraphPoint::doubtful))
-    note +=
-        std::string(note.empty() ? "" : "; ") + "* while the machine was not quiet, or its median is not settled";
+    note += std::string(note.empty() ? "" : "; ") +
+            "* while the machine was not quiet, or its median is not settled";
   Json marks = Json::array(), fits = Json::array(), references = Json::array();
   for (const auto& mark : panel.marks)
     marks.push_back(graph.is_numeric() ? Json::array({mark.x, mark.text})

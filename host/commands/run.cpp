@@ -430,9 +430,9 @@ void print_interference(const PreparedRun& run, const Campaign& campaign) {
 void report_run(const RunPlan& plan, const PreparedRun& run, const Campaign& campaign, Exit code) {
   log_unfinished(plan, campaign, code);
   print_summary(run.outputs, campaign);
-  log_disturbed(campaign);
   write_page_and_archive(plan, run, code);
   if (!run.groups.empty() && code != interrupted) print_interference(run, campaign);
+  log_disturbed(campaign);
 }
 
 int run(const MeasureOptions& options, const std::vector<std::string>& arguments) {

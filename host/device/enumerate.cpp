@@ -95,7 +95,7 @@ std::int64_t host_available_bytes() {
 }
 
 // What is unknown limits nothing: a buffer that does not fit is an error of the driver then, and said.
-void describe_memory(DeviceInfo& info, Queries& queries) {
+void describe_memory(DeviceInfo& info, Queries& queries, bool shares_host_memory) {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   info.memory_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_alloc_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -109,8 +109,9 @@ void describe_memory(DeviceInfo& info, Queries& queries) {
   info.usable_bytes = info.memory_bytes > 0 ? info.memory_bytes / 10 * 9 : unlimited;
   if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
-  // A process that exceeds the limit is killed, whether the buffers are a CPU's or the host's copies.
-  if (const auto limit = memory_limit())
+  // A process that exceeds the limit is killed. A GPU's own memory is no part of it, and what the host
+  // compares it with is staged in pieces.
+  if (const auto limit = memory_limit(); limit && (info.type == "cpu" || shares_host_memory))
     info.usable_bytes = std::min(info.usable_bytes, static_cast<std::int64_t>(limit->left() / 4 * 3));
 }
 
@@ -118,7 +119,10 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.c_version = CLWEAVE_GET(queries, text, CL_DEVICE_OPENCL_C_VERSION);
   info.compute_units = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_COMPUTE_UNITS);
   info.clock_mhz = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_CLOCK_FREQUENCY);
-  describe_memory(info, queries);
+  cl_bool shares_host_memory = CL_FALSE;  // deprecated since OpenCL 2.0, so a failed query means no
+  clGetDeviceInfo(device(), CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shares_host_memory, &shares_host_memory,
+                  nullptr);
+  describe_memory(info, queries, shares_host_memory == CL_TRUE);
   info.local_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_LOCAL_MEM_SIZE);
   info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);

@@ -157,8 +157,8 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.samples = static_cast<std::int64_t>(times.size());
   record.converged = measured.stop == Stop::converged ? "yes" : "no";
   record.time_s = interval.median;
-  if (measured.stop != Stop::converged && record.reason.empty() && sampling.stop.precision > no_precision)
-    record.reason = unsettled_reason(sampling.stop, times, interval);
+  if (measured.stop != Stop::converged && sampling.stop.precision > no_precision)
+    add_reason(record, unsettled_reason(sampling.stop, times, interval));
   if (interval.bounded) {
     record.time_low_s = interval.low;
     record.time_high_s = interval.high;

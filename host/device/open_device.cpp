@@ -52,7 +52,8 @@ void OpenDevice::certify_fill(std::string without_fill) {
     without_fill = "OpenCL has fill since 1.2";
   if (!without_fill.empty()) return fill_->refuse(std::move(without_fill));
   const std::int64_t most = std::min({std::int64_t{36} << 20, info_.max_alloc_bytes, info_.usable_bytes / 4});
-  const auto bytes = static_cast<std::uint64_t>(most / 64 * 64);
+  const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, most / 64 * 64));
+  if (bytes == 0) return fill_->refuse("there is no memory left to try it");
   const cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes);
   report_phase(certifying_fill);
   fill_->certify(buffer, bytes);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -307,7 +308,7 @@ class CaseRun {
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
-      record_.reason = "known incorrect: " + plan.known_incorrect + "; ";
+      record_.reason = "known incorrect: " + plan.known_incorrect;
     }
     record_.axes.insert(record_.axes.end(), plan.derived.begin(), plan.derived.end());
     for (const auto& [column, cell] : plan.derived_when_measured) record_.axes.emplace_back(column, cell());
@@ -350,6 +351,7 @@ class CaseRun {
     for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
     const bool by_event = sampling_.use_event;
     if (sampling_.parallel) device_.report_phase(ready);  // returns when all devices may start
+    const std::string reason = record_.reason;            // without what the samples add
     std::exception_ptr failure;
     execution.clocks() = {};
     try {
@@ -362,9 +364,9 @@ class CaseRun {
     const std::string contradiction = by_event && is_valid && !failure ? clock_contradiction(execution) : "";
     if (by_event && (!is_valid || !contradiction.empty())) {
       clear_measured(record_);
+      record_.reason = reason;
       choose_timer(false);
-      if (!contradiction.empty())
-        use_host_clock("the two clocks disagree in this case: " + contradiction);
+      if (!contradiction.empty()) use_host_clock("the two clocks disagree in this case: " + contradiction);
       take_samples(plan, execution);
     } else if (failure) {
       std::rethrow_exception(failure);
@@ -407,10 +409,10 @@ class CaseRun {
     record_.status = Status::ok;
     if (const std::string doubt = rate_doubt(plan); !doubt.empty()) {
       record_.status = Status::implausible;
-      record_.reason += doubt;
+      add_reason(record_, doubt);
       return;
     }
-    if (!plan.known_incorrect.empty()) record_.reason += "correct on this device";
+    if (!plan.known_incorrect.empty()) add_reason(record_, "correct on this device");
   }
 
   // Asks a kernel of known result, after a wrong one, whether the device is to blame.
@@ -478,7 +480,7 @@ class CaseRun {
     const double rate = bytes / record_.time_s.value_or(0);
     if (rate < least_rate) return {};
     for (const std::uint64_t copied : {usual_bytes, row_.buffer_bytes}) {
-      const double possible = device_.quick_copy().rate(copied);
+      const double possible = quick_rate(copied);
       if (rate <= far_more * possible) return {};
       if (copied == row_.buffer_bytes)
         return fmt::format("{:.4g} GB/s where a quick copy of as many bytes reaches {:.4g}", 1e-9 * rate,
@@ -487,10 +489,21 @@ class CaseRun {
     return {};
   }
 
+  // Returns the rate of a quick copy of at most so many bytes; infinite where the device has no room for it,
+  // as nothing is known then.
+  double quick_rate(std::uint64_t bytes) {
+    const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(0, device_.info().max_alloc_bytes));
+    try {
+      return device_.quick_copy().rate(std::min(bytes, most));
+    } catch (const cl::Error&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+
   // Says in the row that the driver's fill is not used, if that is its own fault.
   void note_fill() {
     if (device_.fill().by_driver() || device_.info().platform == "Oclgrind") return;
-    record_.reason += fmt::format("poisoned by writes: {}; ", device_.fill().why_not());
+    add_reason(record_, "poisoned by writes: " + device_.fill().why_not());
   }
 
   void before_batch() {

@@ -122,11 +122,10 @@ Json devices_row(const DeviceInput& device) {
     }
   }
   std::ranges::sort(widths);
-  return Json::array(
-      {device.label, results.name, results.platform, results.driver, results.cpu, results.version,
-       fmt::format("{} by the device's clock, {} by the host's", event, host),
-       widths.empty() ? "" : "±" + percent_text(widths[widths.size() / 2]),
-       fmt::format("{} of {} disturbed, {} not settled", slowed, widths.size(), unsettled)});
+  return Json::array({device.label, results.name, results.platform, results.driver, results.cpu,
+                      results.version, fmt::format("{} by the device's clock, {} by the host's", event, host),
+                      widths.empty() ? "" : "±" + percent_text(widths[widths.size() / 2]),
+                      fmt::format("{} of {} disturbed, {} not settled", slowed, widths.size(), unsettled)});
 }
 
 }  // namespace

@@ -169,8 +169,7 @@ Sensors nvml_sensors(const std::string& library, const std::string& uuid, const 
   if (uuid.size() == uuid_digits) result = call.by_uuid(nvml_uuid(uuid).c_str(), &device);
   if (result != success && !pci.empty()) result = call.by_pci(pci.c_str(), &device);
   if (result != success)
-    return {nullptr,
-            fmt::format("NVML does not give the GPU {}: {}", pci.empty() ? uuid : pci, why(result))};
+    return {nullptr, fmt::format("NVML does not give the GPU {}: {}", pci.empty() ? uuid : pci, why(result))};
   return {std::make_unique<Nvml>(call, device)};
 }
 

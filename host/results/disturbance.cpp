@@ -39,13 +39,12 @@ std::string heat_in(std::string_view reasons) {
 std::string disturbance_of(const Record& record) {
   std::vector<std::string> out;
   const double others = record.other_cpus.value_or(0), wait = record.cpu_wait.value_or(0);
-  if (others > most_idle_cpus(as_double(record.compute_units))) {
-    // Other processes slow a kernel on the same processors. A GPU needs one of them at times, and then waits.
-    if (record.device_type == "cpu")
-      out.push_back(fmt::format("other processes used {:.3g} processors", others));
-    if (wait > most_wait)
-      out.push_back(fmt::format("its threads waited for a processor for {:.0f} % of their time", 100 * wait));
-  }
+  const bool waited = others > idle_cpus && wait > most_wait;
+  // Other processes slow a kernel on the same processors. A GPU needs one of them at times, and then waits.
+  if (record.device_type == "cpu" && (waited || others > most_idle_cpus(as_double(record.compute_units))))
+    out.push_back(fmt::format("other processes used {:.3g} processors", others));
+  if (waited)
+    out.push_back(fmt::format("its threads waited for a processor for {:.0f} % of their time", 100 * wait));
   if (record.steal.value_or(0) > most_taken)
     out.push_back(fmt::format("the hypervisor took {:.0f} % of the processors", 100 * *record.steal));
   if (record.quota.value_or(0) > most_taken)
@@ -53,7 +52,7 @@ std::string disturbance_of(const Record& record) {
         fmt::format("the limit of processor time stopped it for {:.0f} % of the time", 100 * *record.quota));
   if (const std::string heat = heat_in(record.throttle_reasons); !heat.empty())
     out.push_back("the device was throttled: " + heat);
-  if (as_double(record.swapped_pages) > 0)
+  if (as_double(record.swapped_pages) > most_swapped_pages)
     out.push_back(fmt::format("the host swapped {} pages", *record.swapped_pages));
   return fmt::format("{}", fmt::join(out, "; "));
 }

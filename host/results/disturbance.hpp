@@ -12,6 +12,8 @@ namespace clweave::results {
 double most_idle_cpus(double processors);
 // Is the part of the processors' time that a hypervisor, or the cgroup's limit, may take before that does.
 inline constexpr double most_taken = 0.15;
+// Is how many pages the host may swap, a MiB, as a page now and then is no lack of memory.
+inline constexpr double most_swapped_pages = 256;
 
 // Returns those of the throttle reasons, joined by `;`, that heat or a failing power supply explains, and not
 // a power cap, which a kernel may reach on a quiet machine; joined by ", ".

@@ -27,8 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Parses a name: "fleet-812-3-of-64-node07.csv" gives fleet-812-*-of-64, 3 and 64; of an array whose ids are a list
-// "fleet-812-id17-of-3-node07.csv" gives fleet-812-id*-of-3, 17 and 3.
+// Parses a name: "fleet-812-3-of-64-node07.csv" gives fleet-812-*-of-64, 3 and 64; of an array whose ids are
+// a list "fleet-812-id17-of-3-node07.csv" gives fleet-812-id*-of-3, 17 and 3.
 struct Task {
   std::string array;
   std::size_t number = 0, count = 0;
@@ -53,8 +53,8 @@ std::optional<Task> task_of(const fs::path& path) {
   const std::size_t count_at = at + mark.size(), behind = read(count_at, stem.size(), task.count);
   constexpr std::size_t most = 1'000'000;
   if (read(from, at, task.number) != at || from == at || behind == count_at ||
-      (behind < stem.size() && stem[behind] != '-') || task.count < 1 ||
-      task.count > most || (!task.by_id && (task.number < 1 || task.number > task.count)))
+      (behind < stem.size() && stem[behind] != '-') || task.count < 1 || task.count > most ||
+      (!task.by_id && (task.number < 1 || task.number > task.count)))
     return {};
   task.array = (path.parent_path() / (stem.substr(0, from) + "*" + stem.substr(at, behind - at))).string();
   return task;
@@ -161,7 +161,8 @@ class Merging {
   // Notes tasks without a finished file, and devices that several sessions measured.
   void look_round(std::vector<std::string>& missing) {
     std::map<std::string, std::vector<bool>> arrays;
-    std::map<std::string, std::pair<std::size_t, std::set<std::size_t>>> lists;  // tasks, and ids that are done
+    std::map<std::string, std::pair<std::size_t, std::set<std::size_t>>>
+        lists;  // tasks, and ids that are done
     for (const auto& source : sources) {
       const auto task = task_of(source.path);
       if (!task) continue;

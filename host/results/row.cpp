@@ -46,6 +46,11 @@ Outcome outcome_of(const Case& at, const Record& record) {
   return out;
 }
 
+void add_reason(Record& record, const std::string& reason) {
+  if (!record.reason.empty() && !reason.empty()) record.reason += "; ";
+  record.reason += reason;
+}
+
 void fail(Record& record, ErrorCode code, std::string why) {
   // One line, because a file cut within a quoted line break could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
@@ -57,7 +62,7 @@ void fail(Record& record, ErrorCode code, std::string why) {
     why = fmt::format("{} .. ({} more bytes)", why.substr(0, end), why.size() - end);
   }
   record.status = status_of(code);
-  record.reason += why;
+  add_reason(record, why);
   if (code == ErrorCode::wrong_result) record.verified = Verified::no;
 }
 

@@ -44,6 +44,9 @@ Record named_record(const DeviceInfo&, const Family&, const Case&);
 // Converts a row that is ok for its family.
 Outcome outcome_of(const Case&, const Record&);
 
+// Adds to the row's reason, behind what is there already.
+void add_reason(Record&, const std::string&);
+
 // Makes the row a failed one, with its reason on one line.
 void fail(Record&, ErrorCode, std::string why);
 

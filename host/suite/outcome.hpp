@@ -39,7 +39,8 @@ struct Finding {
 
 // Says why a number of disturbed rows is undecided, and what to do.
 inline constexpr const char* machine_was_busy =
-    "the machine was not quiet, as column disturbed of its rows says; clweave run --wait-quiet 5m measures in "
+    "the machine was not quiet, as column disturbed of its rows says; clweave run --wait-quiet 5m measures "
+    "in "
     "quiet moments";
 
 // Makes a finding of the ratio of two medians, with an interval from theirs.

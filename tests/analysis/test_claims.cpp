@@ -1500,6 +1500,18 @@ TEST(ClaimsOutput, Csv) {
 )");
 }
 
+TEST(ClaimsOutput, DisturbedRowsDecideNothing) {
+  const auto claims = parse_claims(two_claims, "test");
+  auto records = without_noise();
+  EXPECT_THAT(shown(report_of(all_rulings(claims, records), false), "json"),
+              HasSubstr(R"("verdict": "holds")"));
+  for (auto& record : records) record.disturbed = "other processes used 1.9 processors";
+  const std::string json = shown(report_of(all_rulings(claims, records), false), "json");
+  EXPECT_THAT(json, HasSubstr(R"("verdict": "undecided")"));
+  EXPECT_THAT(json, Not(HasSubstr(R"("verdict": "holds")")));
+  EXPECT_THAT(json, HasSubstr("--wait-quiet"));
+}
+
 TEST(ClaimsOutput, RowsThatFitACacheAreSaidToInEveryFormat) {
   const auto claims = parse_claims(two_claims, "test");
   auto records = without_noise();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,8 +74,9 @@ class Spinning {
     }
     process_ = fork();
     if (process_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive a test that ends badly
     sched_setaffinity(0, sizeof first, &first);
-    while (true) {
+    for (volatile unsigned turns = 0;; turns = turns + 1) {
     }
   }
   ~Spinning() {
@@ -97,6 +99,26 @@ TEST(ProgressShare, IsSmallWhereOthersWantTheSameProcessor) {
   const double part = share.next();
   EXPECT_GT(part, 0);
   EXPECT_LT(part, 0.7) << "a third, and less on a busy machine";
+}
+
+// A driver's helper thread that wakes now and then does not keep a hang alive on a busy machine.
+TEST(ProgressShare, IsLargeWhereAThreadWantsAProcessorNowAndThen) {
+  const Spinning one, other, third;
+  cpu_set_t first;
+  sched_getaffinity(one.process(), sizeof first, &first);
+  const pid_t waking = fork();
+  if (waking == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sched_setaffinity(0, sizeof first, &first);
+    while (true) usleep(50'000);
+  }
+  ProgressShare share(waking);
+  usleep(100'000);
+  share.next();
+  usleep(1'000'000);
+  EXPECT_GT(share.next(), 0.3);
+  kill(waking, SIGKILL);
+  waitpid(waking, nullptr, 0);
 }
 
 TEST(ProgressShare, OfAProcessThatSleepsOrHasEndedIsAll) {

@@ -2,6 +2,7 @@
 // test_busy: a run beside processes that want every processor: its rows say so, and nothing is accused.
 // tests/agreement/busy_machine holds the numbers of longer runs against a quiet machine's.
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 
 #include <memory>
 
@@ -21,7 +22,8 @@ class Loops {
     for (unsigned i = 0; i < loops; ++i) {
       const pid_t loop = fork();
       if (loop == 0) {
-        while (true) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive a test that ends badly
+        for (volatile unsigned turns = 0;; turns = turns + 1) {
         }
       }
       loops_.push_back(loop);

@@ -357,6 +357,10 @@ class CriterionEvaluator {
       if (!cached_choice_) cached_choice_ = sides.chosen;
       return false;
     }
+    if (std::ranges::any_of(used, &TimedCase::is_disturbed)) {
+      set_undecided(machine_was_busy);
+      return true;
+    }
     if (const TimedCase* fast = row_above_memory_bandwidth(rule_, used, device_)) {
       set_undecided(fmt::format("{} ({})", above_memory_bandwidth, fast->name->id));
       return true;

@@ -125,7 +125,11 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     const DeviceResults& device = *devices[d];
     if (std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); })) continue;
     Roofline data{.index = d, .device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}};
-    for (const auto& [name, rate] : device.peaks) data.roofs.push_back({name, rate});
+    for (const auto& [name, rate] : device.peaks) {
+      // Beside other work a peak may be half of what the device can do, and kernels would stand above their
+      // roof.
+      if (device.quiet_peaks.contains(name)) data.roofs.push_back({name, rate});
+    }
     Best best;
     for (const auto& at : device.cases) {
       if (at.family() == peak_family) {
@@ -255,7 +259,9 @@ void add_device(const Roofline& data, Report& out) {
   out.line();
   out.line(paint(data.device, Style::bold));
   if (data.roofs.empty())
-    return out.line("no peaks in this file: run without --no-peak and with another preset than smoke");
+    return out.line(
+        "no peaks in this file: run without --no-peak, with another preset than smoke and on a quiet "
+        "machine");
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {
