@@ -408,6 +408,8 @@ class CaseRun {
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
     if (const std::string doubt = rate_doubt(plan); !doubt.empty()) {
+      clear_measured(record_);  // no clock that tells such a time is believed
+      row_.samples.clear();
       record_.status = Status::implausible;
       add_reason(record_, doubt);
       return;
