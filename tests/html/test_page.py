@@ -148,7 +148,11 @@ def make_searched():
         out = [row]
         for i in range(MANY):
             groups = 100000 + i
-            one = dict(row, groups=str(groups), time_s=str(float(row["time_s"]) * (1 + i % 977 / 1000)))
+            slower = 1 + i % 977 / 1000
+            one = dict(row, groups=str(groups))
+            for column in ("time_s", "time_low_s", "time_high_s", "gb_per_s", "gflop_per_s", "gitems_per_s"):
+                if row[column]:
+                    one[column] = str(float(row[column]) * (slower if column.startswith("time") else 1 / slower))
             one["case_id"] = re.sub(r"/groups=\d+", f"/groups={groups}", row["case_id"])
             out.append(one)
         return out
