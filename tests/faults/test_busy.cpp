@@ -67,8 +67,9 @@ TEST_F(Busy, RowsAreDisturbedAndFindingsUndecided) {
     disturbed += row.disturbed.empty() ? 0 : 1;
   }
   EXPECT_GT(timed, 0U);
-  // The first ones may be too short to tell what others did.
-  EXPECT_GE(10 * disturbed, 8 * timed) << ended.err;
+  // Cases of a few milliseconds may get a processor all the time, and the first ones cannot tell what others
+  // did.
+  EXPECT_GE(2 * disturbed, timed) << ended.err;
 }
 
 // A hang is ended although the child gets a third of a processor, if it is busy, or although it sleeps.
