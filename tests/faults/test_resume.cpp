@@ -295,7 +295,7 @@ TEST_F(Resume, ADeviceMoreOrLessIsRefused) {
   if (implementation() != "pocl") GTEST_SKIP() << "PoCL alone can be told to show a device twice";
   const std::vector<std::tuple<const char*, const char*, const char*>> changes = {
       {"pthread pthread", "pthread", "is not here"},
-      {"pthread", "pthread pthread", "was not there when it began"}};
+      {"pthread", "pthread pthread", "lists other devices than when it began"}};
   for (const auto& [then, today, why] : changes) {
     trial.set("POCL_DEVICES", then);
     trial.start(ten_rows(trial.csv()));
