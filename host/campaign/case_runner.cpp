@@ -69,6 +69,7 @@ std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampli
 std::optional<Row> CaseRunner::run_in_quiet(Runner& runner, const Job& job, const SamplingOptions& sampling,
                                             const std::function<bool()>& in_time) {
   auto row = runner.run(job, sampling);
+  if (sampling.stop.precision <= no_precision) return row;  // preset smoke is no measurement
   if (!row || !row->record.ok() || row->record.disturbed.empty()) {
     disturbed_again_ = 0;
     return row;

@@ -160,7 +160,7 @@ void OpenDevice::certify_launches(const Source& harness) {
       throw Error(ErrorCode::wrong_result,
                   "nothing is measured, as launches are left out or reads show old content: " + problem);
   };
-  counting_.emplace(context_, queue_, build(harness).program);
+  counting_.emplace(context_, queue_, build(harness).program, info_.max_group);
   need(counting_->miscount(1));  // may compile
   double each_s = 0;
   need(counting_->miscount(4, &each_s));
