@@ -25,30 +25,23 @@ struct RunTimes {
   double ran_s = 0, waited_s = 0;
 };
 
-// Sums /proc/PID/task/*/schedstat: nanoseconds on a processor, and ready to run but without one.
-RunTimes run_times_of(const std::string& process) {
+// Sums /proc/PID/task/*/schedstat: nanoseconds on a processor, and ready to run but without one. With
+// descendants, also those of processes that this one started, such as a driver's compiler.
+RunTimes run_times_of(const std::string& process, bool with_descendants) {
   RunTimes out;
   std::error_code none;  // a thread or process that ends meanwhile
   for (fs::directory_iterator task("/proc/" + process + "/task", none), end; !none && task != end;
        task.increment(none)) {
     std::ifstream in(task->path() / "schedstat");
     double ran_ns = 0, waited_ns = 0;
-    if (!(in >> ran_ns >> waited_ns)) continue;
-    out.ran_s += 1e-9 * ran_ns;
-    out.waited_s += 1e-9 * waited_ns;
-  }
-  return out;
-}
-
-// The same with all descendants, such as the compiler that a driver starts.
-RunTimes run_times_of_tree(const std::string& process) {
-  RunTimes out = run_times_of(process);
-  std::error_code none;
-  for (fs::directory_iterator task("/proc/" + process + "/task", none), end; !none && task != end;
-       task.increment(none)) {
-    std::ifstream in(task->path() / "children");
-    for (std::string child; in >> child;) {
-      const RunTimes its = run_times_of_tree(child);
+    if (in >> ran_ns >> waited_ns) {
+      out.ran_s += 1e-9 * ran_ns;
+      out.waited_s += 1e-9 * waited_ns;
+    }
+    if (!with_descendants) continue;
+    std::ifstream children(task->path() / "children");
+    for (std::string child; children >> child;) {
+      const RunTimes its = run_times_of(child, true);
       out.ran_s += its.ran_s;
       out.waited_s += its.waited_s;
     }
@@ -88,15 +81,6 @@ double stopped_s() {
   return sum_s;
 }
 
-double swapped_pages() {
-  double sum = 0, count = 0;
-  std::ifstream in("/proc/vmstat");
-  for (std::string name; in >> name >> count;) {
-    if (name == "pswpin" || name == "pswpout") sum += count;
-  }
-  return sum;
-}
-
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -111,11 +95,12 @@ ProcessorUse processor_use() {
     rusage own{};
     if (getrusage(whose, &own) == 0) out.own_s += seconds(own.ru_utime) + seconds(own.ru_stime);
   }
-  const RunTimes times = run_times_of("self");
+  const RunTimes times = run_times_of("self", false);
   out.ran_s = times.ran_s;
   out.waited_s = times.waited_s;
   out.stopped_s = stopped_s();
-  out.swapped_pages = swapped_pages();
+  for (const char* const way : {"pswpin", "pswpout"})
+    out.swapped_pages += static_cast<double>(number_behind("/proc/vmstat", way));
   return out;
 }
 
@@ -138,7 +123,7 @@ HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
 }
 
 double ProgressShare::next() {
-  const RunTimes now = run_times_of_tree(std::to_string(process_));
+  const RunTimes now = run_times_of(std::to_string(process_), true);
   const double at_s = host_now();
   const double wall_s = at_s - std::exchange(at_s_, at_s);
   const double ran_s = std::max(0.0, now.ran_s - std::exchange(ran_s_, now.ran_s));

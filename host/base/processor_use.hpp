@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <optional>
-#include <string>
 
 #include "base/namespaces.hpp"
 

@@ -32,10 +32,10 @@ class ClockComparison {
   double enqueue_s() const { return executions_ > 0 ? enqueue_s_ : 0; }
 
  private:
-  TimedBatch longest_ = {0, 0, 0, 0};  // whose device time exceeds the host's most
-  TimedBatch closest_ = {0, 0, 0,
-                         0};  // of those as long as the last: whose host time exceeds the device's least
-  int executions_ = 0;        // of the last batch; of those as long:
+  TimedBatch longest_ = {};  // whose device time exceeds the host's most
+  // Of those as long as the last: whose host time exceeds the device's least.
+  TimedBatch closest_ = {};
+  int executions_ = 0;  // of the last batch; of those as long:
   std::vector<double> device_s_;
   double host_s_ = 0, enqueue_s_ = 0;  // least
 };

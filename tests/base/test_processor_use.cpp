@@ -61,10 +61,10 @@ TEST(ProcessorUse, CountsTheWorkOfThisProcess) {
   EXPECT_GE(after.at_s - before.at_s, 0.1);
 }
 
-// A process that executes for ever on the first processor that this one may use.
-class Spinning {
+// A process that does one thing for ever, on the first processor that this one may use.
+class Forked {
  public:
-  Spinning() {
+  explicit Forked(void (*work)()) {
     cpu_set_t usable, first;
     CPU_ZERO(&usable);
     CPU_ZERO(&first);
@@ -76,23 +76,34 @@ class Spinning {
     if (process_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive a test that ends badly
     sched_setaffinity(0, sizeof first, &first);
-    for (volatile unsigned turns = 0;; turns = turns + 1) {
-    }
+    while (true) work();
   }
-  ~Spinning() {
+  ~Forked() { end(); }
+  Forked(const Forked&) = delete;
+  Forked& operator=(const Forked&) = delete;
+
+  pid_t process() const { return process_; }
+  void end() {
+    if (ended_) return;
+    ended_ = true;
     kill(process_, SIGKILL);
     waitpid(process_, nullptr, 0);
   }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
-  pid_t process() const { return process_; }
 
  private:
   pid_t process_ = -1;
+  bool ended_ = false;
 };
 
+void spin() {
+  for (volatile unsigned turns = 0; turns < 1000000; turns = turns + 1) {
+  }
+}
+void wake_now_and_then() { usleep(50'000); }
+void sleep_on() { pause(); }
+
 TEST(ProgressShare, IsSmallWhereOthersWantTheSameProcessor) {
-  const Spinning one, other, third;
+  const Forked one(spin), other(spin), third(spin);
   ProgressShare share(one.process());
   share.next();
   usleep(500'000);
@@ -103,37 +114,23 @@ TEST(ProgressShare, IsSmallWhereOthersWantTheSameProcessor) {
 
 // A driver's helper thread that wakes now and then does not keep a hang alive on a busy machine.
 TEST(ProgressShare, IsLargeWhereAThreadWantsAProcessorNowAndThen) {
-  const Spinning one, other, third;
-  cpu_set_t first;
-  sched_getaffinity(one.process(), sizeof first, &first);
-  const pid_t waking = fork();
-  if (waking == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    sched_setaffinity(0, sizeof first, &first);
-    while (true) usleep(50'000);
-  }
-  ProgressShare share(waking);
+  const Forked one(spin), other(spin), third(spin);
+  const Forked waking(wake_now_and_then);
+  ProgressShare share(waking.process());
   usleep(100'000);
   share.next();
   usleep(1'000'000);
   EXPECT_GT(share.next(), 0.3);
-  kill(waking, SIGKILL);
-  waitpid(waking, nullptr, 0);
 }
 
 TEST(ProgressShare, OfAProcessThatSleepsOrHasEndedIsAll) {
-  const pid_t asleep = fork();
-  if (asleep == 0) {
-    pause();
-    _exit(0);
-  }
-  ProgressShare share(asleep);
+  Forked asleep(sleep_on);
+  ProgressShare share(asleep.process());
   usleep(100'000);
   share.next();
   usleep(100'000);
   EXPECT_EQ(share.next(), 1);
-  kill(asleep, SIGKILL);
-  waitpid(asleep, nullptr, 0);
+  asleep.end();
   EXPECT_EQ(share.next(), 1);
 }
 
