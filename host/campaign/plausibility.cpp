@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/stats.hpp"
 #include "suite/family.hpp"
@@ -233,7 +234,8 @@ std::vector<Record> PlausibilityCheck::findings() const {
       record.status = Status::ok;
       record.reason = finding.text;
       record.finding = finding.name;
-      record.value = finding.value;
+      // JSON and many readers of CSV have no infinity, which is "never" here; the sentence says so.
+      if (finding.value && std::isfinite(*finding.value)) record.value = finding.value;
       record.value_low = finding.low;
       record.value_high = finding.high;
       record.unit = finding.unit;

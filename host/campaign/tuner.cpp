@@ -12,6 +12,7 @@
 #include "base/quantity.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "campaign/quiet_wait.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
@@ -329,6 +330,12 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
                                          rules_.environment.now);
   case_runner_.emplace(runner_, file_, device_, peaks, common_, rules_.environment);
+  QuietWait quiet_wait(rules_.wait_quiet_s, rules_.environment, [this] { tick(); });
+  const auto wait_quiet = [&] {
+    return quiet_wait.wait([&](const std::string& line) { progress_->note(line); },
+                           [&] { return rules_.heat ? rules_.heat(device_) : std::string(); });
+  };
+  case_runner_->set_wait_quiet(wait_quiet);
   runner_.begin(device_);
   for (std::size_t i = 0; i < peaks.size() && rules_.environment.interrupts() == 0; ++i) {
     progress_->start(i, peaks[i].at.id());
@@ -337,6 +344,7 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
   Budget budget(rules_, spaces.size());
   for (std::size_t l = 0; l < spaces.size() && rules_.environment.interrupts() == 0; ++l) {
     const SearchSpace& space = spaces[l];
+    wait_quiet();
     runner_.begin(device_);
     searches_.push_back({&space, {}, 0});
     Search& found = searches_.back();
@@ -373,6 +381,7 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
     found.took_s = budget.took_s();
     if (found.rows.empty() && rules_.environment.interrupts() != 0) searches_.pop_back();
   }
+  case_runner_->set_wait_quiet({});  // which refers to this call
   progress_.reset();
 }
 
@@ -392,20 +401,24 @@ std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& sampling
   return row->record;
 }
 
-bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
+Kept keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
   const SearchSpace& space = *found.space;
   auto rows = found.fastest_first();
   const Record* usual = found.row_of(space.cases.front());
   std::erase_if(rows, [](const Record* row) { return row->verified != Verified::yes; });
   const Record* best = best_of(rows);
-  if (best == nullptr) return false;
+  if (best == nullptr) return Kept::no;
+  // The time of a disturbed row may be any multiple of its true one.
+  const auto was_disturbed = [](const Record* row) { return !row->disturbed.empty(); };
+  if (was_disturbed(best) || (usual != nullptr && was_disturbed(usual))) return Kept::disturbed;
+  const bool whole = found.whole && space.whole && std::ranges::none_of(rows, was_disturbed);
   const Tuned tuned{.best = space.case_of(*best),
                     .among = space.among,
                     .time_s = *best->time_s,
                     .default_s = usual != nullptr ? *usual->time_s : *best->time_s,
                     .time_utc = best->time_utc,
                     .version = version};
-  return store.put(device, *space.family, tuned, found.whole && space.whole);
+  return store.put(device, *space.family, tuned, whole) ? Kept::yes : Kept::no;
 }
 
 void need_something_tunable(const Selection& selection) {

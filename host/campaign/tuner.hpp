@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,9 @@ struct TuningRules {
   // others; each gets at least half of an even share, whatever those before it took.
   std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
+  // At most, for a quiet machine, before each search and before a disturbed row is measured again.
+  double wait_quiet_s = 0;
+  std::function<std::string(const DeviceInfo&)> heat = {};  // as CampaignRules have it
   Environment environment = {};
 };
 
@@ -100,8 +104,11 @@ class Tuner {
   bool failed_ = false;
 };
 
+enum class Kept { no, yes, disturbed };
+
 // Stores the best configuration of a search and returns whether it did: only one that was verified after its
-// timing, too, and, of a search cut short, only one that is faster than the stored one. Throws `io`.
-bool keep(TunedStore&, const DeviceInfo&, const Search&);
+// timing, too, that other processes did not disturb, and, of a search cut short or with disturbed rivals,
+// only one that is faster than the stored one. Throws `io`.
+Kept keep(TunedStore&, const DeviceInfo&, const Search&);
 
 }  // namespace clweave::campaign

@@ -30,11 +30,11 @@ class Watchdog {
     wall_s_ += std::min(seconds, 1.0);
   }
 
-  // Returns whether the child hangs. Compilation and process start report no progress, so both get longer
-  // timeouts than a running kernel.
+  // Returns whether the child hangs. Compilation, process start and the loading of drivers report no
+  // progress, so they get longer timeouts than a running kernel.
   bool expired() const {
     const bool compiles = phase_ == "build" || phase_ == "certify timer";
-    const double least_s = phase_ == start ? least_start_s : 0;
+    const double least_s = phase_ == start || phase_ == loading ? least_start_s : 0;
     return quiet_s_ >= std::max(least_s, timeout_s_ * (compiles ? 4 : 1));
   }
 
@@ -45,6 +45,7 @@ class Watchdog {
 
  private:
   static constexpr const char* start = "start";
+  static constexpr const char* loading = "loading drivers";
   static constexpr double least_start_s = 10;
 
   double timeout_s_, quiet_s_ = 0, wall_s_ = 0;

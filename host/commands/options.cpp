@@ -118,6 +118,20 @@ void add_processes(CLI::App& command, MeasureOptions& out) {
                    "No child processes, for debuggers and profilers: a crash ends the run");
 }
 
+// `what` is what a command takes one after the other: family, search.
+void add_wait_quiet(CLI::App& command, MeasureOptions& out, const std::string& what) {
+  command
+      .add_option(
+          "--wait-quiet", out.wait_quiet_s,
+          fmt::format("Before each {} and before a disturbed case is measured again, wait until other "
+                      "processes leave the processors alone and no sensor tells of throttling by heat: "
+                      "in all for at most so many seconds, or 5m",
+                      what))
+      ->type_name("S")
+      ->transform(in_seconds())
+      ->check(within(1.0, 1e7));
+}
+
 // Adds repetitions, budget, dry run and label.
 void add_course(CLI::App& command, MeasureOptions& out) {
   command.add_flag("--dry-run", out.dry_run,
@@ -129,15 +143,6 @@ void add_course(CLI::App& command, MeasureOptions& out) {
       .add_option("--budget", out.budget_s,
                   "Shorten the sampling so that the whole run takes about so many seconds, or 5m; no case "
                   "begins after them")
-      ->type_name("S")
-      ->transform(in_seconds())
-      ->check(within(1.0, 1e7));
-  command
-      .add_option(
-          "--wait-quiet", out.wait_quiet_s,
-          "Before each family and before a disturbed case is measured again, wait until other "
-          "processes leave the processors alone and no sensor tells of throttling by heat: in all for "
-          "at most so many seconds, or 5m")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
@@ -223,6 +228,7 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   add_processes(*run, out);
   add_conditions(*run, out);
   add_course(*run, out);
+  add_wait_quiet(*run, out, "family");
   const auto says_more = [&](const char* option, const char* more) {
     run->get_option(option)->description(run->get_option(option)->get_description() + more);
   };
@@ -308,6 +314,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
   add_choice(*tune, out);
   add_processes(*tune, out);
   add_conditions(*tune, out);
+  add_wait_quiet(*tune, out, "search");
   tune->add_option(
           "--strategy", out.strategy,
           "halving: a sixteenth briefly, downhill from the best, the better ones longer; exhaustive: "
@@ -328,6 +335,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
 void add_baseline(CLI::App& program, MeasureOptions& out) {
   add_choice(program, out);
   add_course(program, out);
+  add_wait_quiet(program, out, "family");
   add_threads(program, out, "Of a program for the processor: each case on so many [all]");
 }
 

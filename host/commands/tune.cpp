@@ -16,6 +16,7 @@
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
 #include "commands/searches_table.hpp"
+#include "device/heat.hpp"
 #include "report/report.hpp"
 #include "results/provenance.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const Strategy strategy = strategy_of(options.strategy);
+  const auto heat = std::make_shared<Heat>();
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
     throw Error(ErrorCode::usage,
                 "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
@@ -47,7 +49,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   std::ranges::copy_if(jobs, std::back_inserter(peaks), &Job::is_peak);
   std::shared_ptr<ResultsFile> file;
   bool failed = false;
-  int kept = 0;
+  int kept = 0, disturbed = 0;
   for (std::size_t d = 0; d < devices.size() && interrupts() == 0; ++d) {
     const auto spaces = search_spaces_of(jobs, options.selection, devices[d]);
     if (!file || options.csv.empty()) {
@@ -61,14 +63,18 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
                  .strategy = strategy,
                  .seed = options.selection.seed,
                  .budget_s = options.budget_s,
-                 .budget_cases = options.budget_cases},
+                 .budget_cases = options.budget_cases,
+                 .wait_quiet_s = options.wait_quiet_s,
+                 .heat = [heat](const DeviceInfo& device) { return heat->of(device); }},
                 *runner, devices[d], *file, provenance(arguments, options.selection.seed));
     at_work = &tuner;
     tuner.execute(peaks, spaces);
     at_work = nullptr;
     failed = failed || tuner.failed();
     for (const auto& found : tuner.searches()) {
-      kept += keep(store, devices[d], found) ? 1 : 0;
+      const Kept outcome = keep(store, devices[d], found);
+      kept += outcome == Kept::yes ? 1 : 0;
+      disturbed += outcome == Kept::disturbed ? 1 : 0;
       failed = failed || found.best() == nullptr;
     }
     Report report;
@@ -82,6 +88,10 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;
+  if (disturbed > 0)
+    log_line(
+        "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says{}\n",
+        disturbed, options.wait_quiet_s > 0 ? "" : "; --wait-quiet 5m waits for quiet moments");
   if (kept > 0)
     put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
                             options.store.empty() ? "" : " with --store " + shell_word(options.store)));

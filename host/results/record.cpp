@@ -303,7 +303,9 @@ void RecordReader::read_cell(const Column& column, const std::string& title, con
             field = numbers_.whole(cell);
           else
             field = numbers_.number(cell);
-          if (!unknown && !field) refuse(numbers_.refusal(cell, whole));
+          // Rows of findings once had an infinity for "never".
+          const bool never = !whole && cell == "inf" && column.name == std::string_view("value");
+          if (!unknown && !never && !field) refuse(numbers_.refusal(cell, whole));
         }
       },
       column.member);

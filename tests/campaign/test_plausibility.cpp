@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "campaign/fake_runner.hpp"
 #include "campaign/plausibility.hpp"
 
@@ -205,6 +207,24 @@ TEST_F(JudgeTest, ARowIsHeldAgainstItsCeiling) {
   plausibility.complete(row, toy("a"), {});
   EXPECT_EQ(row.record.fraction_of_peak, Number(0.5));
   EXPECT_EQ(row.record.cached, "") << "nobody looked for a cache";
+}
+
+// JSON and readers of CSV have no infinity: "never" is a sentence.
+TEST_F(JudgeTest, AFindingOfNeverHasNoNumberInItsRow) {
+  Family family = *toy("a").family;
+  family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) -> std::vector<Finding> {
+    return {{"never", std::numeric_limits<double>::infinity(), "", "none is enough"},
+            {"once", 1, "", "one is"}};
+  };
+  Job job = toy("a");
+  job.family = &family;
+  Row row = ok_row(device(), job, 1e-3);
+  plausibility.complete(row, job, {});
+  const auto found = plausibility.findings();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].value, std::nullopt);
+  EXPECT_EQ(found[0].reason, "none is enough");
+  EXPECT_EQ(found[1].value, 1.0);
 }
 
 }  // namespace

@@ -52,6 +52,16 @@ TEST(Watchdog, AProcessMayTakeSecondsToStart) {
   EXPECT_TRUE(patient.expired());
 }
 
+// A driver may read hundreds of megabytes from a slow disk before it answers: that is no case's timeout.
+TEST(Watchdog, DriversMayTakeSecondsToLoad) {
+  Watchdog watchdog(2);
+  watchdog.hear("loading drivers");
+  for (int i = 0; i < 9; ++i) watchdog.pass(1);
+  EXPECT_FALSE(watchdog.expired());
+  watchdog.pass(1);
+  EXPECT_TRUE(watchdog.expired());
+}
+
 TEST(Watchdog, WaitingForAProcessorIsNoSilence) {
   Watchdog watchdog(2);
   watchdog.hear("sample");

@@ -126,6 +126,14 @@ TEST(Columns, CoverTheWholeRecord) {
   EXPECT_EQ(std::set<std::string>(cells.begin(), cells.end()).size(), cells.size());
 }
 
+// Earlier versions wrote "never" so.
+TEST(Columns, AnInfiniteValueOfAFindingIsNone) {
+  const auto records = records_of(table_with({{"value", "inf"}}), "x.csv");
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records.front().value, std::nullopt);
+  EXPECT_THAT(complaint(table_with({{"time_s", "inf"}})), HasSubstr("'inf' is no number"));
+}
+
 TEST(Columns, ShareNoNameWithAnAxis) {
   const Cells header = header_cells(axis_names(all_families()));
   EXPECT_EQ(std::set<std::string>(header.begin(), header.end()).size(), header.size());
