@@ -13,6 +13,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/block_spread.hpp"
 #include "base/error.hpp"
 
 namespace clweave::base {
@@ -237,7 +238,12 @@ Summary summarize(std::span<const double> values) {
 }
 
 MedianInterval median_interval(std::span<const double> samples, double z) {
-  return median_interval(samples, z, cautious_autocorrelation(samples));
+  MedianInterval out = median_interval(samples, z, cautious_autocorrelation(samples));
+  if (const auto blocks = block_spread(samples, z)) {
+    out.low = std::min(out.low, blocks->first);
+    out.high = std::max(out.high, blocks->second);
+  }
+  return out;
 }
 
 MedianInterval median_interval(std::span<const double> samples, double z, double r1) {

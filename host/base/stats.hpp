@@ -71,7 +71,7 @@ struct MedianInterval {
 // Computes the interval from rank floor((n - z sqrt(n f)) / 2) to rank ceil(1 + (n + z sqrt(n f)) / 2): Le
 // Boudec (2010), chapter 2, which has f = 1, with the effective sample size n / f of correlated samples,
 // f = (1 + r1) / (1 - r1). z is the normal quantile of the level, 1.96 for 95 %; refuses z <= 0. The first
-// form takes cautious_autocorrelation; the second clips r1 to [0, 0.95].
+// takes cautious_autocorrelation, and widens by block_spread; the second clips r1 to [0, 0.95].
 MedianInterval median_interval(std::span<const double> samples, double z = 1.96);
 MedianInterval median_interval(std::span<const double> samples, double z, double r1);
 

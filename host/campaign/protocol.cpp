@@ -13,7 +13,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples
 namespace clweave::device {
 // The device decides the other fields: run_case fills them.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SamplingOptions, stop, cold, min_batch_s, max_batch, verify_afterwards,
-                                   warm_up_s, energy_s, parallel)
+                                   warm_up_s, spread_s, energy_s, parallel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, ok, log, kernels, binary_bytes, ptx)
 }  // namespace clweave::device

@@ -28,6 +28,7 @@ SamplingOptions sampling_of(const MeasureOptions& options) {
     sampling.stop.max_seconds = 0.15;
     sampling.warm_up_s = 0.05;
   }
+  if (preset != "smoke" && preset != "tune") sampling.spread_s = 4e-3;
   if (preset == "tune") sampling.stop.max_seconds = 1;  // of the last round; the first takes a twentieth
   if (preset == "smoke")
     sampling.stop = {
@@ -37,11 +38,13 @@ SamplingOptions sampling_of(const MeasureOptions& options) {
   if (options.max_seconds) sampling.stop.max_seconds = *options.max_seconds;
   sampling.stop.min_samples = std::min(sampling.stop.min_samples, sampling.stop.max_samples);
   if (options.samples) {
+    sampling.spread_s = 0;
     sampling.stop.precision = no_precision;
     sampling.stop.min_samples = sampling.stop.max_samples = *options.samples;
     sampling.stop.max_seconds = 1e9;
   }
   if (options.parallel) {
+    sampling.spread_s = 0;
     // Sample by time alone, so that all devices work equally long, with longer batches instead of more
     // samples.
     sampling.min_batch_s = std::max(

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/block_spread.hpp"
+
 namespace clweave::device {
 
 namespace {
@@ -13,6 +15,7 @@ namespace {
 constexpr int canary_every = 10;  // samples
 constexpr int max_retries = 3;
 constexpr int most_futile = 9;
+constexpr int most_passing = 16;  // batches between two samples
 
 // Warms up and returns the batch that is long enough to time.
 int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
@@ -37,6 +40,17 @@ int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
     if (warmed_s >= sampling.warm_up_s || (steady >= 2 && launches >= 3)) break;
   }
   return batch;
+}
+
+// Executes batches that do not count until the next sample is due; returns the seconds that they took.
+double pass_time(SamplerHooks& hooks, const SamplingOptions& sampling, const Sample& last) {
+  double passed_s = 0;
+  for (int i = 0;
+       i < most_passing && !sampling.cold && last.host_s * last.batch + passed_s < sampling.spread_s; ++i) {
+    const Sample passing = hooks.run(last.batch);
+    passed_s += passing.host_s * passing.batch;
+  }
+  return passed_s;
 }
 
 // Returns the load since a reading. Too short a time begins earlier: what others do then, they do now.
@@ -90,6 +104,8 @@ SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
       times.push_back(sampling.use_event ? sample.event_s : sample.host_s);
       elapsed_s += sample.host_s * sample.batch + sampling.rest_s / 4;
       out.stop = decide(sampling.stop, times, elapsed_s);
+      if (out.stop == Stop::go_on && times.size() < sampling.stop.min_samples)
+        elapsed_s += pass_time(hooks, sampling, sample);
     }
     const bool throttled = slow() || slow_before;
     if (!throttled) hooks.throttling.futile = 0;
@@ -131,6 +147,13 @@ std::string unsettled_reason(const StopRule& stop, std::span<const double> times
     return fmt::format(
         "not converged: the samples drift, the second half's median is {:+.2g} % off the first's",
         100 * *drift(times));
+  const auto blocks = block_spread(times, 1.96);
+  if (blocks && blocks->second - blocks->first > 2 * stop.precision * interval.median)
+    return fmt::format(
+        "not converged: medians of parts of the samples differ, by which another one lies between {:+.2g} "
+        "and "
+        "{:+.2g} % of this",
+        100 * (blocks->first / interval.median - 1), 100 * (blocks->second / interval.median - 1));
   if (interval.n >= std::max(stop.min_samples, enough) && interval.r1 > strong_r1)
     return fmt::format("not converged: {} samples with an autocorrelation of {:.2g} are like {:.0f}",
                        interval.n, interval.r1,

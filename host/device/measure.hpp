@@ -25,8 +25,11 @@ struct SamplingOptions {
       true;                // check the output after the timing, too; not in the short samplings of a search
   double warm_up_s = 0.1;  // at least this long, or until three successive batches agree within 10 %
   double rest_s = 0;       // idle time before each execution, a quarter of which counts as sampling time
-  double energy_s = 0;     // least duration of the energy measurement after the samples; 0: none
-  bool parallel = false;   // with other devices: no canary, as they may slow each other; phase `ready` first
+  double spread_s = 0;  // least time from one of the first min_samples samples to the next; shorter ones are
+                        // followed by batches that do not count: within some milliseconds a machine has one
+                        // clock and one neighbour, and as few samples would agree
+  double energy_s = 0;  // least duration of the energy measurement after the samples; 0: none
+  bool parallel = false;  // with other devices: no canary, as they may slow each other; phase `ready` first
 };
 
 // The phase in which a child process waits until all parallel devices may start timing.

@@ -81,7 +81,9 @@ const std::vector<Column>& columns() {
        "ended the sampling",
        &Record::converged, from_samples},
       {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s, from_samples},
-      {"time_low_s", "s", "Lower end of the 95 % interval of the median, corrected for autocorrelation",
+      {"time_low_s", "s",
+       "Lower end of the 95 % interval of the median, corrected for autocorrelation, wider where parts of "
+       "the samples differ",
        &Record::time_low_s, from_samples},
       {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s, from_samples},
       {"wall_s", "s", "Median host time of one execution, including launch and wait; of a batch, its share",

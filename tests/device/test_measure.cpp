@@ -113,6 +113,48 @@ TEST(Measure, SaysThatSamplesDrift) {
   EXPECT_EQ(fixed.reason, "");
 }
 
+// A device that changes its clock every 20 executions, and one that warms up: 15 executions in a row agree.
+TEST(Measure, SpreadsTheFirstSamplesSoThatStatesOfTheDeviceShow) {
+  const auto jitter = [](int call) {
+    return 1 + 0.001 * Random<double>(1, 1)(static_cast<std::uint64_t>(call));
+  };
+  const auto levels = [jitter](int call) {
+    return 1e-3 * jitter(call) * ((call - 5) / 20 % 2 == 0 ? 0.975 : 1.025);
+  };
+  const auto warming = [](int call) {
+    return 1e-3 * (1 + 0.01 * Random<double>(1, 2)(static_cast<std::uint64_t>(call))) *
+           (0.95 + 0.05 * std::min(1.0, call / 100.0));
+  };
+  for (const std::function<double(int)>& time_s :
+       {std::function<double(int)>(levels), std::function<double(int)>(warming)}) {
+    Scene scene{.time_s = time_s};
+    scene.rule.warm_up_s = 0;
+    scene.rule.max_batch = 1;
+    const SampleSet close = scene.measured();
+    EXPECT_EQ(close.stop, Stop::converged) << "they show without";
+    scene.batches.clear();
+    scene.rule.spread_s = 4e-3;
+    const SampleSet spread = scene.measured();
+    EXPECT_EQ(spread.stop, Stop::sample_cap);
+    // Three or four batches pass between two of the first 15 samples, none between the others.
+    EXPECT_GE(scene.batches.size(), spread.samples.size() + 14 * 3);
+    EXPECT_LE(scene.batches.size(), spread.samples.size() + 14 * 4 + 5);
+  }
+}
+
+TEST(Measure, SpreadsNoLongSamplesAndNoneForEver) {
+  Scene scene{.time_s = constant(5e-3)};
+  scene.rule.spread_s = 4e-3;
+  scene.rule.warm_up_s = 0;
+  EXPECT_LE(scene.measured().samples.size() + 4, 20U);
+  EXPECT_LE(scene.batches.size(), 20U);
+  Scene instant{.time_s = constant(1e-9)};
+  instant.rule.spread_s = 4e-3;
+  instant.rule.max_batch = 1;
+  instant.measured();
+  EXPECT_LE(instant.batches.size(), 500U);
+}
+
 TEST(Measure, GrowsTheBatchOfShortExecutionsUntilItIsLongEnough) {
   for (const double seconds : {1e-6, 3e-6, 1e-5, 1.5e-4, 9e-4}) {
     Scene scene{.time_s = constant(seconds)};
