@@ -15,4 +15,8 @@ namespace clweave::results {
 // Allows what a spreadsheet loses, which keeps six digits.
 void check_cells(const Record&, const std::string& file, std::size_t line);
 
+// The reason of a row that says ok, and in column verified that its output was wrong: it counts as failed,
+// with status wrong_result.
+inline constexpr const char* unverified = "column verified says that the output was wrong";
+
 }  // namespace clweave::results

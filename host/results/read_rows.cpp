@@ -97,6 +97,15 @@ RunTime run_of(const Record& r) {
   return run;
 }
 
+// Returns whether two rows of a file are one measurement: of the same run, or a copy under another number.
+// The host's clock has so many digits that two runs hardly ever agree in it and in the whole interval.
+bool is_same_measurement(const RunTime& one, const RunTime& other) {
+  if (one.file != other.file) return false;
+  return one.run == other.run ||
+         (one.call_s && one.call_s == other.call_s && one.min_s && one.min_s == other.min_s &&
+          one.time_s == other.time_s && one.low_s == other.low_s && one.high_s == other.high_s);
+}
+
 // Returns the compute units of a device whose row, of an older file, does not tell them: from its items,
 // where they are a multiple of what the family counts per unit. 0: unknown.
 std::int64_t units_of(const CaseName& name, const RunTime& run, const std::vector<Family>& families) {
@@ -110,6 +119,13 @@ std::int64_t units_of(const CaseName& name, const RunTime& run, const std::vecto
   } catch (const Error&) {  // it lacks an axis
     return 0;
   }
+}
+
+// Makes a row that says ok, and that its output was wrong, a failed one.
+void fail_if_unverified(Record& r) {
+  if (!r.ok() || r.verified != Verified::no) return;
+  r.status = Status::wrong_result;
+  r.reason = unverified;
 }
 
 // Bounds of plausible times: outside, ratios of times may overflow or be no number.
@@ -315,7 +331,7 @@ class RowImporter {
     run.file = file_;
     run.run = run_number(r);
     run.row = place;
-    if (!at.runs.empty() && at.runs.back().run == run.run)
+    if (std::ranges::any_of(at.runs, [&](const RunTime& other) { return is_same_measurement(other, run); }))
       throw Error(ErrorCode::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line,
                                              r.run.value_or(0), at.label()));
     // A search measures promising configurations again and longer: only the last row of each counts.
@@ -369,10 +385,16 @@ class RowImporter {
     if (r.failed()) failed_[r.api].push_back(fmt::format("{}, {}: {}", r.case_id, r.status, r.reason));
     if (!r.ok()) return;
     check_times(r, name_, line);
-    BaselineTime& baseline = set_.baselines.emplace_back();
-    baseline = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
+    BaselineTime baseline = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
     baseline.run.file = file_;
     baseline.run.run = run_number(r);
+    if (std::ranges::any_of(set_.baselines, [&](const BaselineTime& other) {
+          return other.of == baseline.of && other.api == baseline.api && other.device == baseline.device &&
+                 is_same_measurement(other.run, baseline.run);
+        }))
+      throw Error(ErrorCode::io, fmt::format("{}:{}: a second row of run {} of {}, {}", name_, line,
+                                             r.run.value_or(0), r.api, r.case_id));
+    set_.baselines.push_back(std::move(baseline));
   }
 
   DeviceResults& device_of(const Record& r) {
@@ -453,6 +475,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
       unfinished = 0;
       continue;
     }
+    fail_if_unverified(r);
     check_cells(r, name, row.line);
     ++unfinished;
     ++count;
@@ -550,6 +573,7 @@ ResultsSet results_of(const std::vector<Record>& records, const std::vector<Fami
   for (Record record : records) {
     ++run;
     if (record.run_id.empty() || !record.run) record.run = run;
+    fail_if_unverified(record);
     filing.add(record, 0);
   }
   filing.finish();

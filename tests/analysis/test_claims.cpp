@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "results/contradictions.hpp"
 #include "suite/outcome.hpp"
 
 using namespace clweave::commands;
@@ -186,6 +187,70 @@ TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
   auto scattered = two(1.2, 1);
   for (const double factor : {0.7, 1.4}) scattered.push_back(row({}, 1.2 * factor));
   EXPECT_EQ(Ruled(claim(plain_over_twill), scattered).verdict(), Verdict::within_noise);
+}
+
+// Has the times of a reduction whose second step was slowed in three of six rows: 1.56 times as fast in
+// truth.
+TEST(Claims, RowsThatWereSlowedDecideNothing) {
+  const auto ruled = [](const std::vector<double>& throttled, double slow_s) {
+    std::vector<Record> records;
+    for (const double share : throttled) {
+      for (auto& r : two(158.6e-6, share > 0.5 ? slow_s : 101.9e-6)) records.push_back(r);
+      records.back().throttled = share;
+    }
+    return Ruled(claim(plain_over_twill), records);
+  };
+  const Ruled slowed = ruled({1, 1, 1}, 163.1e-6);
+  EXPECT_EQ(slowed.verdict(), Verdict::undecided);
+  EXPECT_THAT(slowed.claim_result.note, HasSubstr("column throttled"));
+  EXPECT_THAT(slowed.claim_result.doubtful, ElementsAre("loom/twill/int/64/64/corrected"));
+  EXPECT_EQ(slowed.claim_result.command, "clweave run --device \"Loom 1\" --claim t-1 --runs 3");
+  EXPECT_EQ(ruled({1, 0}, 163.1e-6).verdict(), Verdict::undecided) << "half of the runs";
+  EXPECT_EQ(ruled({1, 0, 0, 0, 0, 0, 0, 0, 0}, 163.1e-6).verdict(), Verdict::holds)
+      << "the median is of quiet ones";
+  EXPECT_EQ(ruled({0.5, 0.5}, 163.1e-6).verdict(), Verdict::holds);
+}
+
+TEST(Claims, RowsThatAreNotVerifiedDecideNothing) {
+  auto records = two(2, 1);
+  records[1].verified = Verified::no;
+  const Ruled unverified_row(claim(plain_over_twill), records);
+  EXPECT_EQ(unverified_row.verdict(), Verdict::undecided);
+  EXPECT_EQ(unverified_row.claim_result.note, unverified);
+  EXPECT_THAT(unverified_row.claim_result.doubtful, ElementsAre("loom/twill/int/64/64/corrected"));
+  for (auto& r : two(2, 1)) records.push_back(r);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::holds) << "another run is";
+}
+
+TEST(Claims, MediansThatHaveNotSettledDecideNothing) {
+  auto records = two(2, 1);
+  records[0].converged = records[1].converged = "no";
+  const Ruled unsettled(claim(plain_over_twill), records);
+  EXPECT_EQ(unsettled.verdict(), Verdict::undecided);
+  EXPECT_THAT(unsettled.claim_result.note, HasSubstr("column converged"));
+  EXPECT_THAT(unsettled.claim_result.doubtful, SizeIs(2));
+  records[0].converged = records[1].converged = "yes";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::holds);
+}
+
+// A launch that was slowed may be the fastest in truth, even if another one was the fastest as measured.
+TEST(Claims, ASlowedLaunchThatMayBeTheFastestLeavesItUndecided) {
+  const auto ruled = [](double slowed_s, const std::string& converged) {
+    auto records = two(2, 1);
+    records.push_back(row({"plain", "int", "64", "128"}, slowed_s));
+    if (converged.empty())
+      records.back().throttled = 1;
+    else
+      records.back().converged = converged;
+    return Ruled(claim(R"("number": "ratio", "of": {"family": "loom", "group": {"try": [64, 128]}},
+                          "to": {"family": "loom", "kernel": "twill"}, "above": 1)"),
+                 records)
+        .verdict();
+  };
+  EXPECT_EQ(ruled(3, ""), Verdict::undecided);
+  EXPECT_EQ(ruled(5, ""), Verdict::holds) << "nothing makes it 2.5 times slower";
+  EXPECT_EQ(ruled(2.005, "no"), Verdict::undecided);
+  EXPECT_EQ(ruled(3, "no"), Verdict::holds);
 }
 
 TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {

@@ -210,8 +210,20 @@ TEST(EditedCells, AreRefusedWhereTheyContradictOneAnother) {
   EXPECT_THAT(complaint(with("throttled", "1.5")), HasSubstr("1.5 is not within 0 and 1"));
   EXPECT_THAT(complaint(with("outliers", "31")), HasSubstr("31 of 30 samples"));
   EXPECT_THAT(complaint(with("samples", "-1")), HasSubstr("-1 is negative"));
-  EXPECT_THAT(complaint(with("verified", "no")), HasSubstr("no, but status is ok"));
   EXPECT_EQ(complaint(with("gb_per_s", "5.33333")), "accepted") << "as a spreadsheet rounds";
+}
+
+// A row that says ok has no time where its output was wrong: it fails, and the others count.
+TEST(EditedCells, AnOutputThatWasWrongLeavesNoTime) {
+  ResultsSet set;
+  set.add(with("verified", "no"), "x.csv");
+  std::size_t failed = 0;
+  for (const auto& row : set.devices.at(0).untimed) {
+    ++failed;
+    EXPECT_EQ(row.status, Status::wrong_result);
+    EXPECT_EQ(row.reason, unverified);
+  }
+  EXPECT_EQ(failed, 1U);
 }
 
 TEST_F(Folder, AMergeRefusesEditedCellsToo) {

@@ -187,6 +187,23 @@ TEST(Reader, ARowOfTwoFilesCountsOnce) {
 TEST(Reader, RefusesARowThatIsThereTwice) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "grid"}}, 2)})),
             "x.csv:3: a second row of run 1 of loom/kernel=grid");
+  // Behind a row of another run, or copied under another number, it would count as a run more.
+  const auto of_run = [](std::int64_t run, double call_s) {
+    Record r = row({{"kernel", "grid"}}, 1);
+    r.run = run;
+    r.time_low_s = r.min_s = 0.99;
+    r.time_high_s = 1.01;
+    r.call_s = call_s;
+    return r;
+  };
+  EXPECT_EQ(complaint(csv_of({of_run(1, 1.01), of_run(2, 1.02), of_run(1, 1.03)})),
+            "x.csv:4: a second row of run 1 of loom/kernel=grid");
+  EXPECT_EQ(complaint(csv_of({of_run(1, 1.0123456), of_run(2, 1.0123456)})),
+            "x.csv:3: a second row of run 2 of loom/kernel=grid");
+  EXPECT_EQ(complaint(csv_of({of_run(1, 1.0123456), of_run(2, 1.0123457)})), "accepted");
+  Record native = of_run(1, 1);
+  native.api = "cuda";
+  EXPECT_EQ(complaint(csv_of({native, native})), "x.csv:3: a second row of run 1 of cuda, loom/kernel=grid");
 }
 
 TEST(Reader, RefusesAWordWhereANumberIsMeant) {

@@ -201,11 +201,18 @@ void add_published_bugs(const std::vector<DeviceClaimResults>& devices, Report& 
   }
 }
 
+// Writes " (first id and 4 more)"; empty if there is none.
+std::string first_of(const std::vector<std::string>& ids) {
+  if (ids.empty()) return {};
+  return fmt::format(" ({}{})", ids.front(),
+                     ids.size() > 1 ? fmt::format(" and {} more", ids.size() - 1) : "");
+}
+
 // Adds each reason for which there is no verdict once, with its claims and the run that would decide them.
 void add_untested(const DeviceClaimResults& device, Report& out) {
   struct Reason {
     std::string note, extra_options;
-    std::vector<std::string> ids;
+    std::vector<std::string> ids, doubtful;
   };
   std::vector<Reason> reasons;
   for (const auto& claim_result : device.claim_results) {
@@ -216,14 +223,15 @@ void add_untested(const DeviceClaimResults& device, Report& out) {
       return r.note == claim_result.note && r.extra_options == claim_result.extra_options;
     });
     if (reason == reasons.end())
-      reason = reasons.insert(reason, {claim_result.note, claim_result.extra_options, {}});
+      reason = reasons.insert(reason, {claim_result.note, claim_result.extra_options, {}, {}});
+    for (const auto& id : claim_result.doubtful) {
+      if (std::ranges::find(reason->doubtful, id) == reason->doubtful.end()) reason->doubtful.push_back(id);
+    }
     if (reason->ids.empty() || reason->ids.back() != claim_result.claim->id)
       reason->ids.push_back(claim_result.claim->id);
   }
   // Claims that only wait for a run come last.
-  const auto waits = [](const Reason& r) {
-    return r.note == no_rows || (r.note == in_cache && !r.extra_options.empty());
-  };
+  const auto waits = [](const Reason& r) { return r.note == no_rows || !r.extra_options.empty(); };
   std::stable_partition(reasons.begin(), reasons.end(), std::not_fn(waits));
   for (const auto& reason : reasons) {
     if (&reason == &reasons.front()) {
@@ -231,8 +239,9 @@ void add_untested(const DeviceClaimResults& device, Report& out) {
       out.line(paint("no verdict on " + device.device, Style::bold));
     }
     const bool at_its_end = reason.note == in_cache && reason.extra_options.empty();
-    out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
-                         reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
+    out.line(fmt::format("  {}  {}{}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
+                         reason.note, at_its_end ? ", nor is a larger size part of the claim" : "",
+                         first_of(reason.doubtful)));
     if (waits(reason))
       out.command(fmt::format("    clweave run --device {} --claim {}{}", shell_quoted(device.device),
                               fmt::join(reason.ids, ","), reason.extra_options));
@@ -299,7 +308,7 @@ void add_rows(const std::vector<DeviceClaimResults>& devices, Report& out) {
               cell_of(&Estimate::high),
               unit_of(claim),
               r.criterion != nullptr ? Cell(asked_text(r.criterion->rule)) : Cell(),
-              r.note,
+              r.note + first_of(r.doubtful),
               r.cached,
               r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
               published_texts(claim),

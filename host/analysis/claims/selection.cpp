@@ -253,18 +253,16 @@ ExpectedCases::ExpectedCases(const RowQuery& query, const RowSelection& measured
   }
 }
 
-const FailedCase* ExpectedCases::implausible() const {
-  std::vector<const FailedCase*> suspects;
-  std::ranges::copy_if(failed_, std::back_inserter(suspects),
-                       [](const FailedCase* one) { return one->status == Status::implausible; });
-  if (suspects.empty()) return nullptr;
-  for (const auto& expected : cases_) {
-    if (expected.has_run) continue;
-    const auto row = std::ranges::find_if(
-        suspects, [&](const FailedCase* one) { return is_row_of(expected.at, values_of(*one->name)); });
-    if (row != suspects.end()) return *row;
-  }
-  return nullptr;
+std::vector<const FailedCase*> ExpectedCases::without_time(bool (*reason)(const FailedCase&)) const {
+  std::vector<const FailedCase*> out;
+  std::ranges::copy_if(failed_, std::back_inserter(out), [&](const FailedCase* one) {
+    if (!reason(*one)) return false;
+    const auto values = values_of(*one->name);
+    return std::ranges::any_of(cases_, [&](const ExpectedCase& expected) {
+      return !expected.has_run && is_row_of(expected.at, values);
+    });
+  });
+  return out;
 }
 
 std::set<std::string> ExpectedCases::left_out(const std::set<std::string>& grouping_axes) const {

@@ -93,9 +93,9 @@ class ExpectedCases {
   // searched less than the other side. The functions below are for sides that are complete.
   bool is_complete() const { return complete_; }
 
-  // Returns the first case that has no time because it was too fast to be plausible; null if there is none.
-  // The fastest may be among those.
-  const FailedCase* implausible() const;
+  // Returns the cases without a time whose row failed for this reason, as the fastest may be among those: it
+  // was too fast to be plausible, or its output was not verified.
+  std::vector<const FailedCase*> without_time(bool (*reason)(const FailedCase&)) const;
 
   // Groups the cases by their values of these axes, and returns the groups of which no case has a time. A
   // case with values that only one vendor's devices run is not missed (Axis::vendor_values).

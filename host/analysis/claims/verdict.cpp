@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/claims/doubts.hpp"
 #include "analysis/claims/rules.hpp"
 #include "analysis/claims/selection.hpp"
 #include "base/shell_word.hpp"
@@ -218,9 +219,11 @@ bool is_sized_by_single_compute_unit(const Sides& sides, const DeviceRows& devic
 std::string reason_not_comparable(const std::vector<ExpectedCases>& expected, const Sides& sides,
                                   const DeviceRows& device, const std::vector<Family>& families) {
   for (const auto& side : expected) {
-    if (const FailedCase* row = side.implausible())
-      return fmt::format("the fastest may be a launch that is implausible: {} ({})", row->reason,
-                         row->name->id);
+    const auto rows =
+        side.without_time([](const FailedCase& row) { return row.status == Status::implausible; });
+    if (!rows.empty())
+      return fmt::format("the fastest may be a launch that is implausible: {} ({})", rows.front()->reason,
+                         rows.front()->name->id);
   }
   return is_sized_by_single_compute_unit(sides, device, families) ? sized_for_one_compute_unit : "";
 }
@@ -336,6 +339,10 @@ class CriterionEvaluator {
       incomplete_ = true;
       return false;
     }
+    if (const Doubt doubt = doubt_of(expected); !doubt.why.empty()) {
+      set_undecided(doubt);
+      return true;
+    }
     const auto result = least_favourable_estimate(rule_, sides, device_, families_);
     if (!result) {
       without_estimate_ = true;
@@ -357,8 +364,8 @@ class CriterionEvaluator {
       if (!cached_choice_) cached_choice_ = sides.chosen;
       return false;
     }
-    if (std::ranges::any_of(used, &TimedCase::is_disturbed)) {
-      set_undecided(machine_was_busy);
+    if (const Doubt doubt = doubt_of(rule_, sides, result->used); !doubt.why.empty()) {
+      set_undecided(doubt);
       return true;
     }
     if (const TimedCase* fast = row_above_memory_bandwidth(rule_, used, device_)) {
@@ -372,6 +379,13 @@ class CriterionEvaluator {
   void set_undecided(const std::string& why) {
     out_.verdict = Verdict::undecided;
     out_.note = why;
+  }
+
+  void set_undecided(const Doubt& doubt) {
+    set_undecided(doubt.why);
+    out_.doubtful = doubt.cases;
+    out_.extra_options = doubt.options;
+    out_.command = command_of(claim_, device_, out_.extra_options);
   }
 
   void conclude(const EstimateWithVerdict& result, AxisValues chosen,
@@ -446,6 +460,12 @@ std::optional<ClaimResult> result_of_unmet_precondition(const Claim& claim, cons
     } else {
       out.verdict = Verdict::undecided;
       out.note = fmt::format("says something only where {} holds", claim.precondition);
+      if (!first.doubtful.empty()) {
+        out.note += ", and " + first.note;
+        out.doubtful = first.doubtful;
+        out.extra_options = first.extra_options;
+        out.command = first.command;
+      }
     }
     return out;
   }

@@ -21,7 +21,7 @@ enum class Verdict {
   fails,
   within_noise,
   not_measured,  // rows are missing
-  undecided,     // all rows are there, but too few runs, in a cache, implausible, or a precondition fails
+  undecided,     // all rows are there, but too few runs, in a cache, doubtful, or a precondition fails
   not_testable,  // this device cannot run the cases, or OpenCL cannot tell
   no_evidence    // no rule decides the claim, and the published program was wrong
 };
@@ -45,9 +45,10 @@ struct ClaimResult {
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest in which one of the cases was measured
   std::string
-      known_incorrect;        // results of the rows that show the published error; empty if they were not run
-  std::string extra_options;  // options that the command adds: larger sizes, native baselines
-  std::string command;        // measures what is missing
+      known_incorrect;  // results of the rows that show the published error; empty if they were not run
+  std::vector<std::string> doubtful;  // ids of rows for which it is undecided: disturbed, slowed, unsettled
+  std::string extra_options;          // options that the command adds: larger sizes, native baselines
+  std::string command;                // measures what is missing
 };
 
 // Holds or fails if the whole interval lies beyond the bound and its margin.
