@@ -79,8 +79,8 @@ std::uint64_t read_entry(void* archive, std::uint64_t most, std::uint64_t all, c
   return bytes;
 }
 
-// Calls `open` with the name of each entry that has the ending, in order, and what it returns with the text
-// in pieces.
+// Calls `open` with the name of each entry that has the ending, in order, and what it returns, unless that is
+// empty, with the text in pieces.
 void read_entries(const std::string& path, std::string_view ending, std::uint64_t most_bytes,
                   const std::function<Sink(const std::string& name)>& open) {
   const Reading archive(unzOpen64(path.c_str()));
@@ -100,7 +100,8 @@ void read_entries(const std::string& path, std::string_view ending, std::uint64_
     if (!called.ends_with(ending) || called.find_first_of("/\\") != std::string::npos) continue;
     if (!seen.insert(called).second)
       throw Error(ErrorCode::io, fmt::format("{} has two entries {}: which counts?", path, called));
-    bytes += read_entry(archive.get(), most_bytes - bytes, most_bytes, path, called, open(called));
+    if (const Sink sink = open(called))
+      bytes += read_entry(archive.get(), most_bytes - bytes, most_bytes, path, called, sink);
   }
 }
 
@@ -135,6 +136,15 @@ std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending)
   read_entries(path, ending, most_unpacked_bytes, [&](const std::string& name) {
     out.push_back({name, {}});
     return [&text = out.back().text](std::string_view piece) { text += piece; };
+  });
+  return out;
+}
+
+std::vector<std::string> zip_names(const std::string& path, std::string_view ending) {
+  std::vector<std::string> out;
+  read_entries(path, ending, most_unpacked_bytes, [&](const std::string& name) {
+    out.push_back(name);
+    return Sink();
   });
   return out;
 }

@@ -30,6 +30,9 @@ inline constexpr std::uint64_t most_zip_entries = 10'000;
 // beyond the limits.
 std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending);
 
+// Returns the names of those entries, whose text is not read. Throws as read_zip does.
+std::vector<std::string> zip_names(const std::string& path, std::string_view ending);
+
 // Writes them into a folder instead, piece by piece. Returns their names. Throws as read_zip does.
 std::vector<std::string> unpack_zip(const std::string& path, std::string_view ending,
                                     const std::string& folder,

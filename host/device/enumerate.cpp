@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/memory_limit.hpp"
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "device/listing.hpp"
 #include "device/loader.hpp"
@@ -111,8 +112,13 @@ void describe_memory(DeviceInfo& info, Queries& queries, bool shares_host_memory
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
   // A process that exceeds the limit is killed. A GPU's own memory is no part of it, and what the host
   // compares it with is staged in pieces.
-  if (const auto limit = memory_limit(); limit && (info.type == "cpu" || shares_host_memory))
-    info.usable_bytes = std::min(info.usable_bytes, static_cast<std::int64_t>(limit->left() / 4 * 3));
+  if (const auto limit = memory_limit(); limit && (info.type == "cpu" || shares_host_memory)) {
+    const auto left = static_cast<std::int64_t>(limit->left() / 4 * 3);
+    if (left < info.usable_bytes)
+      queries.note(fmt::format("cgroup {} allows {} of memory, so larger cases are refused",
+                               limit->group.string(), bytes_text(static_cast<double>(limit->left()))));
+    info.usable_bytes = std::min(info.usable_bytes, left);
+  }
 }
 
 void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {

@@ -5,12 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/zip.hpp"
 #include "results/record.hpp"
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
@@ -77,12 +79,29 @@ std::string why_left_out(const std::string& path, ResultsFiles::What what) {
   }
 }
 
-// Returns whether a file of a folder is one of clweave's; notes other CSV files.
+// Says why an archive of a folder is passed over; empty: it is wanted, or broken, which its reading will say.
+std::string why_left_out(const std::string& archive) {
+  const std::string foreign = " is left out: no archive of clweave run --share";
+  std::ifstream file(archive, std::ios::binary);
+  std::array<char, 2> magic{};
+  if (file && (!file.read(magic.data(), magic.size()) || magic != std::array{'P', 'K'})) return foreign;
+  try {
+    return zip_names(archive, ".csv").empty() ? foreign : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// Returns whether a file of a folder is one of clweave's; notes other CSV files and archives.
 bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::string>& notes) {
   std::error_code none;
-  if (path.extension() == archive_ending)
-    return what == ResultsFiles::all && !fs::exists(fs::path(path).replace_extension(".csv"), none);
   const std::string name = path.string();
+  if (path.extension() == archive_ending) {
+    if (what != ResultsFiles::all || fs::exists(fs::path(path).replace_extension(".csv"), none)) return false;
+    const std::string why = why_left_out(name);
+    if (!why.empty()) notes.push_back(name + why);
+    return why.empty();
+  }
   // Parallel measurements do not describe a single device, so they have to be named.
   if (path.extension() != ".csv" || is_samples_path(name) || name.ends_with(at_once_ending)) return false;
   if (fs::file_size(path, none) == 0 && !none) {

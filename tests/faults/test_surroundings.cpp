@@ -346,6 +346,7 @@ TEST_F(Surroundings, AMemoryLimitThatKillsIsNamed) {
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
   expect_rows("out_of_memory", 1);
   EXPECT_TRUE(has(reason_of_second(), "the memory limit of 2 GiB of this cgroup")) << reason_of_second();
+  EXPECT_TRUE(has(ended.err, fmt::format("cgroup {} allows ", group.string()))) << ended.err;
   std::error_code none;
   for (int tries = 0; tries < 100 && !fs::remove(group, none); ++tries) sleep_ms(20);
 }

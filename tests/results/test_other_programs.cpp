@@ -12,6 +12,7 @@
 
 #include "analysis/compared_rows.hpp"
 #include "base/number.hpp"
+#include "base/zip.hpp"
 #include "results/contradictions.hpp"
 #include "results/merge.hpp"
 #include "results/results_files.hpp"
@@ -266,6 +267,19 @@ TEST_F(Folder, NamesAndPassesOverWhatIsForeign) {
   for (const auto& foreign : {twice, catalog})
     EXPECT_NE(complaint_of([&] { read_results({foreign}, {}); }, ErrorCode::io), "accepted")
         << "named itself";
+}
+
+TEST_F(Folder, PassesOverForeignArchivesAlone) {
+  const auto good = write("good.csv", csv_of(two_rows()));
+  const auto text = write("text.zip", "no archive\n"), cut = write("cut.zip", "PK\3\4 and no more");
+  const auto photos = text + "2.zip", ours = text + "3.zip";
+  write_zip(photos, {{"holiday.jpg", "x"}});
+  write_zip(ours, {{"rows.csv", csv_of(two_rows())}});
+  const auto found = files();
+  EXPECT_THAT(found.paths, testing::UnorderedElementsAre(good, cut, ours)) << "a broken one may be ours";
+  EXPECT_THAT(found.notes,
+              testing::UnorderedElementsAre(text + " is left out: no archive of clweave run --share",
+                                            photos + " is left out: no archive of clweave run --share"));
 }
 
 TEST_F(Folder, KeepsADamagedFileOfItsOwn) {
