@@ -18,4 +18,8 @@ class OpenDevice;
 // that follow from the case, the device and the measurement; the caller fills those of the run.
 Row run_case(OpenDevice&, const Family&, const Case&, SamplingOptions);
 
+// Does the same without times: builds the case's program, and compares the whole output of two executions.
+// The row is `ok` and verified, or says what is wrong; no time can make it `implausible`.
+Row check_case(OpenDevice&, const Family&, const Case&);
+
 }  // namespace clweave::device

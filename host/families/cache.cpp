@@ -54,6 +54,9 @@ std::uint64_t hops_of(const Case& at) {
 }
 
 Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
+  Plan::need(bytes_of(at) >= node_bytes_of(at),
+             fmt::format("a working set of {} bytes has no node, as they are {} bytes apart", bytes_of(at),
+                         node_bytes_of(at)));
   const bool own = at.is("kernel", "chase_private");
   const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
   require_iterations(device, groups * hops_of(at), "working_set");

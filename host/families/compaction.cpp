@@ -683,28 +683,30 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                     " n=16777216 width=2 group=128 groups=120 sequence=group,subgroup",
                 "kernel=spataro,orange_owls pattern=" + patterns +
                     " n=16777216 width=1 group=128,1024 vectors_per_item=1",
-                "kernel=" + on_lanes + " selectivity=" + ratios + " n=16777216 subgroup_impl=ptx",
-                "kernel=" + of_series + " selectivity=" + ratios + " n=16777216 width=1 subgroup_impl=ptx",
+                "kernel=" + on_lanes + " selectivity=" + ratios + " n=16777216 subgroup_impl=ptx,amd",
+                "kernel=" + of_series + " selectivity=" + ratios +
+                    " n=16777216 width=1 subgroup_impl=ptx,amd",
                 "kernel=billeter selectivity=" + ratios +
-                    " n=16777216 width=1,2 group=128 groups=120 subgroup_impl=ptx",
+                    " n=16777216 width=1,2 group=128 groups=120 subgroup_impl=ptx,amd",
                 "kernel=spataro,orange_owls selectivity=" + ratios +
-                    " n=16777216 width=1 group=128,512,1024 vectors_per_item=1 subgroup_impl=ptx",
-                "kernel=" + of_series + " n=" + sizes + " subgroup_impl=ptx",
-                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 subgroup_impl=ptx"},
+                    " n=16777216 width=1 group=128,512,1024 vectors_per_item=1 subgroup_impl=ptx,amd",
+                "kernel=" + of_series + " n=" + sizes + " subgroup_impl=ptx,amd",
+                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 subgroup_impl=ptx,amd"},
       .full = {"kernel=" + kernels() + " selectivity=" + ratios + " n=1048576,16777216,268435456",
                "kernel=" + on_lanes + " selectivity=" + ratios +
-                   " n=1048576,16777216,268435456 subgroup_impl=ptx",
-               "kernel=" + on_lanes + " selectivity=" + ratios + " n=16777216 width=1,2 subgroup_impl=ptx",
+                   " n=1048576,16777216,268435456 subgroup_impl=ptx,amd",
+               "kernel=" + on_lanes + " selectivity=" + ratios +
+                   " n=16777216 width=1,2 subgroup_impl=ptx,amd",
                "kernel=ranked,staged,pipelined selectivity=" + ratios +
-                   " n=16777216 ranks=packed,votes,sums subgroup_impl=portable,ptx",
+                   " n=16777216 ranks=packed,votes,sums subgroup_impl=portable,ptx,amd",
                "kernel=billeter selectivity=" + ratios + " n=16777216 write=" + writes +
-                   " sequence=group,subgroup subgroup_impl=portable,ptx",
+                   " sequence=group,subgroup subgroup_impl=portable,ptx,amd",
                "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates + " pattern=" +
                    patterns + " selectivity=0.1,0.5,0.9 output=key,key_index n=1000003 vectors_per_item=4",
                "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " selectivity=" + ratios +
                    " output=key,key_index n=1000003 width=1"},
       .tune = {"kernel=staged,pipelined,ranked,billeter,cpu width=4",
-               "kernel=staged,pipelined,ranked width=4 subgroup_impl=ptx ranks=packed,votes"}};
+               "kernel=staged,pipelined,ranked width=4 subgroup_impl=ptx,amd ranks=packed,votes"}};
 }
 
 }  // namespace

@@ -269,15 +269,18 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
     const std::string published = " group=1024 groups_per_cu=2 prefetch=no";
     return {all + published + (what.starts_with(" tuple") ? " vectors_per_item=1" : " vectors_per_item=1,4"),
             all + published + " vectors_per_item=1,4 registers=32 subgroup_impl=ptx",
-            all + " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"};
+            all + published + " vectors_per_item=1,4 subgroup_impl=amd",
+            all + " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx,amd"};
   };
   const auto sam = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
     return {"kernel=sam type=" + widths + what + " n=" + n + launch,
             "kernel=sam type=" + widths + what + " n=" + n + tuned};
   };
-  const auto sam_ptx = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
+  const auto sam_of_vendors = [&](const Values& n, const std::string& what,
+                                  const std::string& tuned) -> Sweeps {
     return {"kernel=sam type=" + widths + what + " n=" + n + launch + " registers=32 subgroup_impl=ptx",
-            "kernel=sam type=" + widths + what + " n=" + n + tuned + " subgroup_impl=ptx"};
+            "kernel=sam type=" + widths + what + " n=" + n + launch + " subgroup_impl=amd",
+            "kernel=sam type=" + widths + what + " n=" + n + tuned + " subgroup_impl=ptx,amd"};
   };
   const auto plots = [&](const Values& n) -> Sweeps {
     const std::string by_order = " scan_order=" + orders, by_tuple = " tuple=" + tuples;
@@ -286,9 +289,10 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                   "kernel=register_tile type=" + widths + by_order + " n=" + n + " vectors_per_item=8",
                   "kernel=lookback_parallel type=" + widths + by_tuple + " n=" + n + " group=128",
                   "kernel=sam type=uint n=" + n + launch + " registers=32 subgroup_impl=ptx",
-                  "kernel=sam type=uint n=" + n + best + " subgroup_impl=ptx",
+                  "kernel=sam type=uint n=" + n + launch + " subgroup_impl=amd",
+                  "kernel=sam type=uint n=" + n + best + " subgroup_impl=ptx,amd",
                   "kernel=sam type=uint n=" + n +
-                      " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"} +
+                      " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx,amd"} +
            sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
   };
   // Compares the plots with other designs for orders and tuples, and with NVIDIA's sub-group implementation.
@@ -300,19 +304,19 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                "kernel=binomial type=uint tuple=" + tuples + " n=" + n + " group=192 per_work_item=48",
                "kernel=binomial type=ulong tuple=" + tuples + " n=" + n + " group=96 per_work_item=48",
                "kernel=binomial type=uint scan_order=" + orders + " n=" + n +
-                   " group=128 per_work_item=64 subgroup_impl=ptx",
+                   " group=128 per_work_item=64 subgroup_impl=ptx,amd",
                "kernel=binomial type=ulong scan_order=" + orders + " n=" + n +
-                   " group=128 per_work_item=32 subgroup_impl=ptx",
+                   " group=128 per_work_item=32 subgroup_impl=ptx,amd",
                "kernel=pipelined type=" + widths + " tuple=2,8 n=" + n +
-                   " group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
+                   " group=128 vectors_per_item=12 subgroup_impl=portable,ptx,amd",
                "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
                "kernel=register_tile,pipelined type=" + widths + " n=" + n +
-                   " vectors_per_item=8 subgroup_impl=ptx",
+                   " vectors_per_item=8 subgroup_impl=ptx,amd",
                "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
-                   " vectors_per_item=8 subgroup_impl=ptx"} +
-           sam_ptx(n, "", best) + sam_ptx(n, " scan_order=" + orders, best) +
-           sam_ptx(n, " tuple=" + tuples, best_tuples) + chosen(n, "") + chosen(n, " scan_order=" + orders) +
-           chosen(n, " tuple=" + tuples);
+                   " vectors_per_item=8 subgroup_impl=ptx,amd"} +
+           sam_of_vendors(n, "", best) + sam_of_vendors(n, " scan_order=" + orders, best) +
+           sam_of_vendors(n, " tuple=" + tuples, best_tuples) + chosen(n, "") +
+           chosen(n, " scan_order=" + orders) + chosen(n, " tuple=" + tuples);
   };
   // Sweeps every order and tuple that SAM supports, alone and combined.
   const auto grown = [&](const Values& n) -> Sweeps {
@@ -320,7 +324,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                   "kernel=lookback_parallel,binomial type=uint tuple=" + all_tuples + " n=" + n +
                       " group=64 per_work_item=32",
                   "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n +
-                      " group=128 vectors_per_item=12 subgroup_impl=ptx"} +
+                      " group=128 vectors_per_item=12 subgroup_impl=ptx,amd"} +
            sam(n, " scan_order=" + all_orders, best) +
            Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n +
                   " group=512 vectors_per_item=2"} +
@@ -386,15 +390,16 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                own,
            "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 vectors_per_item=3" + own,
            "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 vectors_per_item=2" + own},
-      .quick = {"kernel=" + kernels + " n=4194304 per_work_item=16 vectors_per_item=8",
-                "kernel=register_tile,sam scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
-                "kernel=binomial,cpu scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
-                "kernel=lookback_parallel,binomial tuple=8 n=4194304 per_work_item=32",
-                "kernel=binomial scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx",
-                "kernel=pipelined tuple=8 n=4194304 group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
-                "kernel=sam tuple=1,2,8 n=4194304 vectors_per_item=4",
-                "kernel=encode type=int signal=image scan_order=2 n=4194304",
-                "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_work_item=32"},
+      .quick =
+          {"kernel=" + kernels + " n=4194304 per_work_item=16 vectors_per_item=8",
+           "kernel=register_tile,sam scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
+           "kernel=binomial,cpu scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
+           "kernel=lookback_parallel,binomial tuple=8 n=4194304 per_work_item=32",
+           "kernel=binomial scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx,amd",
+           "kernel=pipelined tuple=8 n=4194304 group=128 vectors_per_item=12 subgroup_impl=portable,ptx,amd",
+           "kernel=sam tuple=1,2,8 n=4194304 vectors_per_item=4",
+           "kernel=encode type=int signal=image scan_order=2 n=4194304",
+           "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_work_item=32"},
       .profile = {"kernel=three_phase,lookback,lookback_fallback,lookback_parallel,binomial,cpu n=4194304 "
                   "per_work_item=16 "
                   "vectors_per_item=8"},
@@ -402,7 +407,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                Sweeps{"kernel=encode type=int signal=tones,image scan_order=1,2,3,8 width=1,4 n=16777216"},
       .full =
           Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_work_item=16 vectors_per_item=8",
-                 "kernel=register_tile,pipelined,sam subgroup_impl=ptx n=1048576,16777216,268435456 "
+                 "kernel=register_tile,pipelined,sam subgroup_impl=ptx,amd n=1048576,16777216,268435456 "
                  "vectors_per_item=8,12",
                  "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
                  "kernel=binomial,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
@@ -416,7 +421,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
       // Includes binomial, which the tuner would otherwise miss: it serves orders and tuples.
       .tune = {"kernel=pipelined,register_tile,lookback_parallel,lookback_fallback,three_phase,cpu",
                "kernel=pipelined,register_tile subgroup_impl=ptx group=128,256 window=64",
-               "kernel=binomial group=128 per_work_item=48 subgroup_impl=portable,ptx"}};
+               "kernel=pipelined,register_tile subgroup_impl=amd group=128,256",
+               "kernel=binomial group=128 per_work_item=48 subgroup_impl=portable,ptx,amd"}};
 }
 
 }  // namespace

@@ -75,6 +75,14 @@ const Finding& named(const std::vector<Finding>& found, const std::string& name)
 
 }  // namespace
 
+TEST(CachePlans, RefuseWorkingSetsWithoutANode) {
+  const auto plan = [](std::int64_t bytes) {
+    plan_with("cache", {{"kernel", word("tlb")}, {"working_set", number(bytes)}});
+  };
+  EXPECT_THAT(complaint([&] { plan(4096); }), testing::HasSubstr("no node, as they are 4160 bytes apart"));
+  EXPECT_NO_THROW(plan(8192));
+}
+
 TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
   const Family cache = family_named("cache");
   const Invented device({{200, 20}, {260, 60}, {27000, 150}, {1 << 22, 330}});

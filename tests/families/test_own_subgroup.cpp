@@ -2,7 +2,12 @@
 // test_own_lanes: which paths between items a device is given, asked for, and refused.
 #include "families/shared/subgroup.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "plans.hpp"
 
@@ -34,7 +39,7 @@ std::string folded_by(const DeviceInfo& device, Changes changes) {
   changes.emplace_back("group", number(64));
   const Plan plan = plan_with("reduction", changes, device);
   EXPECT_EQ(plan.may_fail_to_build, plan.defines.at("SUBGROUP_IMPL") == "lib/subgroup_opencl.cl" ||
-                            plan.defines.at("SUBGROUP_IMPL") == "lib/subgroup_amd.cl")
+                                        plan.defines.at("SUBGROUP_IMPL") == "lib/subgroup_amd.cl")
       << "the compiler decides";
   return std::ranges::find(plan.derived, "subgroup_impl_used", &std::pair<std::string, std::string>::first)
       ->second;
@@ -79,6 +84,10 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
     };
     EXPECT_THAT(complaint([&] { with("opencl", 64, plain); }), HasSubstr("reports no sub-groups"));
     EXPECT_THAT(complaint([&] { with("ptx", 64, pocl); }), HasSubstr("NVIDIA's compiler"));
+    DeviceInfo processor = pocl;
+    processor.type = "cpu";
+    for (const auto& device : {nvidia, processor})
+      EXPECT_THAT(complaint([&] { with("amd", 64, device); }), HasSubstr("AMD's compiler"));
     EXPECT_THAT(complaint([&] { with("amd", 32, amd); }), HasSubstr("a multiple of 64"));
     if (family == std::string("reduction")) {
       EXPECT_THAT(complaint([&] {
@@ -118,6 +127,43 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
     EXPECT_EQ(more(pocl).size(), 1U);
     EXPECT_EQ(more(amd)["amd"], more(pocl)["opencl"]);
   }
+}
+
+// What is measured with NVIDIA's implementation is measured with AMD's, too, but for limits of registers,
+// which only NVIDIA's compiler has.
+TEST(OwnLanes, PresetsHaveThoseOfAmdBesideThoseOfNvidia) {
+  for (const char* name : {"scan", "compaction", "reduction"}) {
+    const Family& family = family_named(name);
+    for (const char* preset : preset_names) {
+      std::map<std::string, std::set<std::string>> tasks;  // by implementation; without launch parameters
+      for (const auto& at : preset_of(family, preset)) {
+        if (family.axis("registers") != nullptr && at.number("registers") > 0) continue;
+        std::string task;
+        for (const auto& axis : family.axes) {
+          if (!axis.tunable && axis.name != "subgroup_impl") task += text_of(at.at(axis.name)) + " ";
+        }
+        tasks[at.text("subgroup_impl")].insert(task);
+      }
+      EXPECT_THAT(tasks["amd"], testing::IsSupersetOf(tasks["ptx"])) << name << ", preset " << preset;
+    }
+  }
+}
+
+TEST(OwnLanes, ClaimsTryThoseOfAmdWhereTheyTryThoseOfNvidia) {
+  std::ifstream in(CLWEAVE_SOURCE_DIR "/results/published/claims.json");
+  int lists = 0;
+  const std::function<void(const nlohmann::json&)> look = [&](const nlohmann::json& at) {
+    if (at.is_object() && at.value("subgroup_impl", nlohmann::json()) == "ptx")
+      EXPECT_TRUE(at.contains("registers")) << at.dump();
+    if (at.is_array() && std::ranges::find(at, "ptx") != at.end()) {
+      ++lists;
+      EXPECT_NE(std::ranges::find(at, "amd"), at.end()) << at.dump();
+    }
+    if (!at.is_structured()) return;
+    for (const auto& part : at) look(part);
+  };
+  look(nlohmann::json::parse(in));
+  EXPECT_GT(lists, 50);
 }
 
 // Sub-groups and wavefronts of any size lie together; only NVIDIA's warps wait for others.

@@ -53,9 +53,12 @@ void use_subgroup_impl(Plan& p, SubgroupImpl impl, const DeviceInfo& device, std
   p.define("SUBGROUP_IMPL", fmt::format("lib/subgroup_{}.cl", name_of(impl)));
   p.may_fail_to_build = impl == SubgroupImpl::opencl || impl == SubgroupImpl::amd;
   if (impl == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
-  if (impl == SubgroupImpl::amd)
+  if (impl == SubgroupImpl::amd) {
+    Plan::need(device.type == "gpu" && !device.platform.starts_with("NVIDIA"),
+               "subgroup_impl=amd needs AMD's compiler");
     Plan::need(group % 64 == 0,
                "with subgroup_impl=amd, group must be a multiple of 64: a wavefront has as many");
+  }
   if (impl != SubgroupImpl::opencl) return;
   Plan::need(has_subgroups(device), "the driver reports no sub-groups");
   // Raises the language version: OpenCL C 1.2 has sub-groups only through Intel's extension.
