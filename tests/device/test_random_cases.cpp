@@ -181,7 +181,7 @@ std::vector<Kernel> kernels_with_cases() {
 }
 
 // The programs that the random cases of a kernel may have: those of its fixed cases, and a few others. Cases
-// may be as large as the smallest fixed one, or small.
+// are small, or up to `times` the size of the smallest fixed one.
 class Programs {
  public:
   Programs(const Kernel& kernel, std::size_t others) : most_(small_extent()), room_(others) {
@@ -197,8 +197,9 @@ class Programs {
         continue;  // the device lacks something
       }
     }
+    const std::uint64_t more = on("oclgrind") ? 1 : times;
     if (!taken_.empty())
-      most_ = {std::max(most_.bytes, times * least.bytes), std::max(most_.items, times * least.items)};
+      most_ = {std::max(most_.bytes, more * least.bytes), std::max(most_.items, more * least.items)};
   }
 
   const Extent& most() const { return most_; }
@@ -254,7 +255,7 @@ Tally tally_of(const Kernel& kernel, OpenDevice& session, int seed) {
     if (builds(*plan)) tally.wanted = 3;
     const Record record = check_case(session, *job->family, job->at).record;
     if (record.status == Status::unsupported) {
-      programs.refuse(*plan);
+      if (plan->may_fail_to_build) programs.refuse(*plan);
       continue;
     }
     if (!record.ok()) {
