@@ -29,10 +29,14 @@ struct CompareOptions {
 };
 
 struct FailOn {
-  std::optional<double> slower_than;  // fraction
+  std::optional<double> slower_than;    // fraction
+  std::optional<double> together_than;  // fraction, of cases that changed alike
+  std::optional<double> undecided;      // fraction of the compared cases
   bool broken = false;
+
+  bool any() const { return broken || slower_than || together_than || undecided; }
 };
-// Reads "slower", "slower:5%", "broken", joined by commas. Throws `usage`.
+// Reads "slower", "slower:5%", "together:5%", "undecided:50%", "broken", joined by commas. Throws `usage`.
 FailOn fail_on_of(const std::string&);
 
 ResultsSet read_all(const CompareOptions&);

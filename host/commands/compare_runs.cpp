@@ -21,6 +21,22 @@ namespace clweave::commands {
 
 namespace {
 
+bool slower_together(const RunComparison& comparison, double than) {
+  return std::ranges::any_of(comparison.devices, [&](const auto& device) {
+    return std::ranges::any_of(device.together, [&](const auto& group) {
+      return group.verdict == Change::slower && group.ratio > 1 + than;
+    });
+  });
+}
+
+bool too_undecided(const RunComparison& comparison, double most) {
+  const std::size_t undecided = comparison.count(Change::undecided),
+                    of = comparison.count(Transition::compared);
+  if (static_cast<double>(undecided) <= most * static_cast<double>(of)) return false;
+  log_line("--fail-on: {} of {} compared cases are undecided\n", undecided, of);
+  return true;
+}
+
 // Returns exit code 4 for the changes that --fail-on names, and also if nothing was measured that could show
 // them: a check without data must not pass.
 Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
@@ -29,7 +45,14 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
     if (fail_on.slower_than && row.verdict == Change::slower && row.ratio > 1 + *fail_on.slower_than)
       return slower;
   }
-  if (!fail_on.broken && !fail_on.slower_than) return success;
+  if (fail_on.together_than && slower_together(comparison, *fail_on.together_than)) return slower;
+  if (fail_on.undecided && too_undecided(comparison, *fail_on.undecided)) return slower;
+  if (!fail_on.any()) return success;
+  std::size_t slowed = 0;
+  for (const auto& device : comparison.devices) slowed += device.slowed;
+  if (slowed > 0)
+    log_line("--fail-on: {} cases decide nothing, as the machine was not quiet; undecided:50% refuses that\n",
+             slowed);
   std::size_t guarded = 0, unseen = 0;  // of the cases that were ok before
   for (const auto& row : comparison.cases) {
     if (!row.old_s) continue;
@@ -50,32 +73,37 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
 }  // namespace
 
 FailOn fail_on_of(const std::string& text) {
+  const auto refuse = [&] {
+    return Error(ErrorCode::usage,
+                 "--fail-on " + text +
+                     ": write slower, slower:5%, together:5%, undecided:50%, broken, or several with commas");
+  };
   FailOn out;
-  if (text.find_first_not_of(',') == std::string::npos)
-    throw Error(ErrorCode::usage,
-                "--fail-on " + text + ": write slower, slower:5%, broken, or several with commas");
+  if (text.find_first_not_of(',') == std::string::npos) throw refuse();
   for (std::size_t at = 0; at < text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, comma - at);
+    const std::string word = text.substr(at, comma - at);
     at = comma + 1;
+    const auto colon = word.find(':');
+    const std::string what = word.substr(0, colon);
     if (word == "broken") {
       out.broken = true;
       continue;
     }
-    const auto colon = word.find(':');
-    bool right = word.substr(0, colon) == "slower";
     double percent = 0;
-    if (right && colon != std::string::npos) {
+    if (colon != std::string::npos) {
       std::string number = word.substr(colon + 1);
       if (number.ends_with('%')) number.pop_back();
       const auto value = number_of<double>(number);
-      right = value && *value >= 0;
-      percent = value.value_or(0);
+      if (!value || !(*value >= 0)) throw refuse();
+      percent = *value;
     }
-    if (!right)
-      throw Error(ErrorCode::usage,
-                  "--fail-on " + text + ": write slower, slower:5%, broken, or several with commas");
-    out.slower_than = percent / 100;
+    auto* than = what == "slower"      ? &out.slower_than
+                 : what == "together"  ? &out.together_than
+                 : what == "undecided" ? &out.undecided
+                                       : nullptr;
+    if (than == nullptr) throw refuse();
+    *than = percent / 100;
   }
   return out;
 }
@@ -138,8 +166,11 @@ void add_runs_options(CLI::App& command, CompareOptions& options) {
   command
       .add_option_function<std::string>(
           "--fail-on", [&options](const std::string& what) { options.fail_on = what; },
-          "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "
-          "several with commas. Also if a case that was ok before was not measured now")
+          "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; on cases "
+          "that "
+          "are together:5% slower, whoever did it; if more than undecided:50% of the cases are undecided; "
+          "several "
+          "with commas. Also if a case that was ok before was not measured now")
       ->type_name("WHAT");
 }
 

@@ -27,12 +27,18 @@ TEST(RunComparison, TellsTheRatioOfMeansOfLogMediansWithItsInterval) {
   const auto all = compare_runs(set_of(runs_of("a", five_old)), set_of(runs_of("a", five_new)), {});
   ASSERT_THAT(all.cases, SizeIs(1));
   const ComparedCase& found = all.cases[0];
-  // Alone, a case has only its own spread: Student's t with 8 degrees, in 30 digits.
   EXPECT_NEAR(found.ratio, 1.302016927752932, 1e-12);
-  EXPECT_NEAR(found.low, 1.2733135565966658, 1e-12);
-  EXPECT_NEAR(found.high, 1.3313673378977222, 1e-12);
-  EXPECT_NEAR(found.p, 5.22275583915677711e-9, 1e-17);
-  EXPECT_NEAR(found.least, 0.05924736764211769, 1e-12);
+  // Alone, a case has only its own spread, Student's t with 8 degrees, and nothing tells what its two
+  // sessions share: a clock 11 % apart at 99 % (sqrt(2) * 0.03), of which an interval may hold all (Imbens
+  // and Manski: a one-sided quantile at each end), and a verdict leaves out 8 %.
+  const double variance = (0.00025006543716 + 0.00021718065353) / 2, se = std::sqrt(variance * 0.42);
+  const double t_95 = 1.8595480375, t_99 = 2.8964594481, t_two_sided_99 = 3.3553873313;
+  EXPECT_NEAR(found.low, 1.302016927752932 * std::exp(-2.5758293 * 0.03 * std::sqrt(2) - t_95 * se), 2e-4);
+  EXPECT_NEAR(found.high, 1.302016927752932 * std::exp(t_95 * se), 2e-4);
+  const double clock = 1.8807936 * 0.03 * std::sqrt(2);
+  EXPECT_NEAR(found.least, std::expm1(clock + std::max(std::log(1.03) + t_99 * se, t_two_sided_99 * se)),
+              2e-4);
+  EXPECT_LT(found.p, 1e-5);
   EXPECT_EQ(found.verdict, Change::slower);
   EXPECT_EQ(found.old_runs, 5U);
   EXPECT_EQ(all.devices.at(0).source, Basis::Source::runs);
@@ -172,7 +178,7 @@ TEST(RunComparison, OneRunASideCallsOnlyLargeChanges) {
     for (std::size_t i = 0; i < ratios.size(); ++i) now.push_back(row({{"n", std::to_string(i)}}, ratios[i]));
     return compare_runs(set_of({before.begin(), before.begin() + std::ssize(now)}), set_of(now), {});
   };
-  EXPECT_NEAR(few({4, 1, 0.25}).devices.at(0).wider, std::log(4) / (0.26 * std::sqrt(2)) / 0.3186, 0.5);
+  EXPECT_NEAR(few({4, 1, 0.25}).devices.at(0).wider, std::log(4) / (0.26 * std::sqrt(2)) / 0.6745, 0.01);
   EXPECT_EQ(few({4}).devices.at(0).wider, 1);
 }
 
@@ -204,10 +210,27 @@ TEST(RunComparison, OneRunASideIsNoEvidenceWhereTheCanaryRanSlow) {
   EXPECT_EQ(all.cases.at(0).verdict, Change::undecided);
   EXPECT_EQ(all.cases.at(1).verdict, Change::slower);
   EXPECT_EQ(all.devices.at(0).slowed, 1U);
-  // With several runs, their spread decides.
-  auto slow = runs_of("a", {1.3, 1.31, 1.29, 1.3, 1.3});
-  for (auto& record : slow) record.throttled = 1;
-  EXPECT_EQ(compare_runs(set_of(runs_of("a", five_old)), set_of(slow), {}).count(Change::slower), 1U);
+}
+
+// However well slow runs agree, they are runs of a slow device.
+TEST(RunComparison, SeveralRunsAreNoEvidenceWhereTheCanaryRanSlow) {
+  const auto after = [](std::size_t slowed) {
+    auto records = runs_of("a", five_new);
+    for (std::size_t i = 0; i < slowed; ++i) {
+      records[i].throttled = 1;
+      records[i].time_s = 9;
+    }
+    return compare_runs(set_of(runs_of("a", five_old)), set_of(records), {});
+  };
+  EXPECT_EQ(after(5).count(Change::slower), 0U);
+  EXPECT_EQ(after(5).cases.at(0).reason, "measured while the machine was not quiet");
+  EXPECT_THAT(shown(report_of(after(5), false), "text"),
+              HasSubstr("1 case is undecided, as the machine (Loom 1) was not quiet"));
+  EXPECT_EQ(after(3).count(Change::slower), 0U);
+  // Of quiet ones at least as many: those count, and they alone.
+  EXPECT_EQ(after(2).count(Change::slower), 1U);
+  EXPECT_EQ(after(2).cases.at(0).new_runs, 3U);
+  EXPECT_LT(after(2).cases.at(0).ratio, 1.4);
 }
 
 TEST(RunComparison, NoiseOfSessionsWithoutAChangeWidensTheFloor) {
@@ -385,11 +408,10 @@ TEST(Promise, NothingIsFoundWhereNothingChanged) {
 
 TEST(Promise, TheTestOfItSeesRulesThatDoNotKeepIt) {
   // Shows that the test above can fail: without a margin the same noise is called often.
-  EXPECT_GT(a_a(plain, 5, 0.03, {.margin = 0, .false_discovery = 0.3}).called / 8000, 0.01);
-  // And so it is where one run is taken to know its luck.
-  const Model worst = [](Noise& noise, int, double) { return 0.16 * noise.normal(); };
+  EXPECT_GT(a_a(plain, 5, 0.03, {.margin = 0, .false_discovery = 0.45}).suites / 200, 0.1);
+  // And so it is where one run is taken to know its luck, though the scatter of the cases widens it.
   EXPECT_GT(
-      a_a(worst, 1, 0, {.assumed_spread = 1e-3}).called + a_a(plain, 1, 0, {.assumed_spread = 1e-3}).called,
+      a_a(uneven, 1, 0, {.assumed_spread = 1e-3}).called + a_a(bursts, 1, 0, {.assumed_spread = 1e-3}).called,
       0);
 }
 
@@ -412,7 +434,7 @@ TEST(Promise, TenPercentAreFoundInEveryFamily) {
   RecordProperty("power", std::to_string(found / affected));
   EXPECT_GE(found / affected, 0.95);
   EXPECT_LE(false_ones / (found + false_ones), 0.01);  // of the verdicts given
-  EXPECT_NEAR(covered / (affected + others), 0.95, 0.01);
+  EXPECT_NEAR(covered / (affected + others), 0.955, 0.015);
 }
 
 TEST(Promise, SessionsThatDifferNeedNoiseFiles) {
@@ -438,8 +460,119 @@ TEST(Promise, SessionsThatDifferNeedNoiseFiles) {
     blind += called(compare_runs(before, after, {}));
     warned += called(compare_runs(before, after, quiet));
   }
-  EXPECT_GT(blind / 8000, 0.3);
+  // That two groups of cases moved apart is seen, but not all of it is left out.
+  EXPECT_GT(blind / 8000, 0.02);
+  EXPECT_LT(blind / 8000, 0.1);
   EXPECT_LE(warned / 8000, 0.01);
+}
+
+namespace {
+
+// A GPU's row of one run, timed by its own clock and its samples' interval.
+Record gpu_row(std::size_t at, double time_s, int run = 1) {
+  Record record = row({{"n", std::to_string(at)}}, time_s, run);
+  record.device_type = "gpu";
+  record.time_low_s = 0.999 * time_s;
+  record.time_high_s = 1.001 * time_s;
+  return record;
+}
+
+// Cases from 5 us to 50 ms, whose runs differ by half a percent, or a tenth below 8 us; `changed(at, run)` is
+// the factor of a run.
+std::vector<Record> gpu_rows(Noise& noise, std::size_t cases, int runs,
+                             const std::function<double(std::size_t at, int run)>& changed) {
+  std::vector<Record> out;
+  for (int run = 1; run <= runs; ++run) {
+    for (std::size_t at = 0; at < cases; ++at) {
+      const double time_s = 5e-6 * std::pow(1e4, static_cast<double>(at) / static_cast<double>(cases));
+      const double luck = (time_s < 8e-6 ? 0.1 : 0.005) * noise.normal();
+      out.push_back(gpu_row(at, time_s * std::exp(luck) * changed(at, run), run));
+    }
+  }
+  return out;
+}
+
+double unchanged(std::size_t, int) { return 1; }
+
+}  // namespace
+
+TEST(Verdicts, HalfOfTheCasesSlowerAreCalledAndTheOthersAreNot) {
+  const auto half = [](std::size_t at, int) { return at % 2 == 0 ? 1.5 : 1; };
+  for (const int runs : {1, 2, 5}) {
+    Noise noise(11);
+    const auto before = set_of(gpu_rows(noise, 120, runs, unchanged)),
+               after = set_of(gpu_rows(noise, 120, runs, half));
+    const auto all = compare_runs(before, after, {});
+    EXPECT_GE(all.count(Change::slower), 48U) << runs;
+    EXPECT_LE(all.count(Change::slower), 60U) << runs;
+    EXPECT_EQ(all.count(Change::faster), 0U) << runs;
+    for (const auto& one : all.cases)
+      EXPECT_TRUE(one.verdict != Change::slower || one.ratio > 1.3) << one.id << runs;
+    ASSERT_THAT(all.devices.at(0).together, SizeIs(2)) << runs;
+    EXPECT_THAT(shown(report_of(all, false), "text"), HasSubstr("Two groups: ")) << runs;
+    EXPECT_EQ(compare_runs(after, before, {}).count(Change::faster), all.count(Change::slower)) << runs;
+  }
+}
+
+// What all cases share may be the session's clock; of which a comparison says that it is there.
+TEST(Verdicts, FivePercentOfAllIsToldTogetherAndHeldAgainstNoCase) {
+  for (const int runs : {1, 2, 5}) {
+    Noise noise(13);
+    const auto before = set_of(gpu_rows(noise, 100, runs, unchanged)),
+               after = set_of(gpu_rows(noise, 100, runs, [](std::size_t, int) { return 1.05; }));
+    const auto all = compare_runs(before, after, {});
+    EXPECT_EQ(all.count(Change::slower), 0U) << runs;
+    ASSERT_THAT(all.devices.at(0).together, SizeIs(1));
+    EXPECT_EQ(all.devices.at(0).together[0].verdict, Change::slower);
+    EXPECT_NEAR(all.devices.at(0).together[0].ratio, 1.05, 0.005);
+    // An interval holds no change, if the clock did it, and the change, if the program did.
+    double no_change = 0, change = 0;
+    for (const auto& one : all.cases) {
+      no_change += one.low <= 1 && 1 <= one.high ? 1 : 0;
+      change += one.low <= 1.05 && 1.05 <= one.high ? 1 : 0;
+    }
+    EXPECT_GE(no_change, 90) << runs;
+    EXPECT_GE(change, 90) << runs;
+  }
+}
+
+// A launch-bound time that falls to either side of 8 us, and two sessions of which one was lucky.
+TEST(Verdicts, ALaunchBoundKernelIsUndecidedBothWays) {
+  const auto one = set_of({gpu_row(0, 8.2e-6)}), other = set_of({gpu_row(0, 7.1e-6)});
+  EXPECT_EQ(compare_runs(one, other, {}).count(Change::undecided), 1U);
+  EXPECT_EQ(compare_runs(other, one, {}).count(Change::undecided), 1U);
+
+  Noise noise(17);
+  ResultsSet before, after;
+  const double old_s[] = {4.6e-6, 5.3e-6}, new_s[] = {8.9e-6, 5.3e-6};
+  for (int session = 0; session < 2; ++session) {
+    for (auto* side : {&before, &after}) {
+      auto records = gpu_rows(noise, 100, 1, unchanged);
+      records[3] = gpu_row(3, side == &before ? old_s[session] : new_s[session]);
+      side->add(csv_of(records), fmt::format("{}", session));
+    }
+  }
+  EXPECT_EQ(compare_runs(before, after, {}).count(Change::slower), 0U);
+}
+
+// More runs are no less honest: a card that differs by two percent a case gets few verdicts, and is named.
+TEST(Verdicts, AnotherCardIsNamedHoweverManyRuns) {
+  for (const int runs : {1, 2, 3, 5}) {
+    Noise noise(19);
+    std::vector<double> card;
+    for (int at = 0; at < 150; ++at) card.push_back(std::exp(0.02 * noise.normal()));
+    const auto before = set_of(gpu_rows(noise, 150, runs, unchanged));
+    auto records = gpu_rows(noise, 150, runs, [&](std::size_t at, int) { return card[at]; });
+    const auto all = compare_runs(before, set_of(records), {});
+    EXPECT_LE(all.count(Change::slower) + all.count(Change::faster), 1U) << runs;
+    EXPECT_EQ(all.devices.at(0).another_card, Basis::AnotherCard::by_scatter) << runs;
+    EXPECT_THAT(shown(report_of(all, false), "text"), HasSubstr("another card")) << runs;
+    auto old_card = gpu_rows(noise, 150, runs, unchanged);
+    for (auto& record : old_card) record.uuid = "aa";
+    for (auto& record : records) record.uuid = "bb";
+    EXPECT_EQ(compare_runs(set_of(old_card), set_of(records), {}).devices.at(0).another_card,
+              Basis::AnotherCard::by_uuid);
+  }
 }
 
 TEST(RegressionText, Golden) {
@@ -449,26 +582,27 @@ TEST(RegressionText, Golden) {
   after.push_back(bad(row({{"kernel", "c"}}, 1), "timeout", "no sign of life for 30 s"));
   for (auto& record : after) record.driver = "1.3";
   const auto all = compare_runs(set_of(before), set_of(after), {});
-  EXPECT_EQ(shown(report_of(all, false), "text"),
-            "Loom 1, driver 1.2 -> 1.3: 5 runs against 5 runs; runs differ by 1.6 %; a typical case must "
-            "change by 6 % to be called, one alone by 6 %\n"
-            "  Runs of one file share its session: --noise tells what sessions differ by.\n"
-            "\n"
-            "1 SLOWER  0 FASTER  1 SAME  0 UNDECIDED  1 BROKEN\n"
-            "2 cases compared; not compared: 1 only old\n"
-            "\n"
-            "verdict  case       old     new  new/old  95 % interval\n"
-            "───────────────────────────────────────────────────────────────────────────\n"
-            "BROKEN   loom c  1.00 s       -           timeout: no sign of life for 30 s\n"
-            "SLOWER   loom a  1.00 s  1.30 s     1.3x  1.273 .. 1.331\n"
-            "\n"
-            "family  slower  faster  same  undecided  new/old, geometric mean\n"
-            "────────────────────────────────────────────────────────────────\n"
-            "loom         1             1                               1.14x\n"
-            "\n"
-            "Times are medians of runs. SLOWER, FASTER: beyond 3 %, at a false discovery rate of 1 % over "
-            "all cases.\n"
-            "SAME: the interval lies within it.\n");
+  EXPECT_EQ(
+      shown(report_of(all, false), "text"),
+      "Loom 1, driver 1.2 -> 1.3: 5 runs against 5 runs; runs differ by 1.6 %\n"
+      "  Runs of one file share its session: --noise tells what sessions differ by.\n"
+      "  With 5 against 5 runs it calls a change of 6 % of one typical case, of 15 % of all alike.\n"
+      "\n"
+      "1 SLOWER  0 FASTER  1 SAME  0 UNDECIDED  1 BROKEN\n"
+      "2 cases compared; not compared: 1 only old\n"
+      "\n"
+      "verdict  case       old     new  new/old  95 % interval\n"
+      "───────────────────────────────────────────────────────────────────────────\n"
+      "BROKEN   loom c  1.00 s       -           timeout: no sign of life for 30 s\n"
+      "SLOWER   loom a  1.00 s  1.30 s     1.3x  1.146 .. 1.326\n"
+      "\n"
+      "family  slower  faster  same  undecided  new/old, geometric mean\n"
+      "────────────────────────────────────────────────────────────────\n"
+      "loom         1             1                               1.14x\n"
+      "\n"
+      "Times are geometric means of runs. SLOWER, FASTER: beyond 3 % with 99 % confidence, changed at a "
+      "false discovery rate of 1 %\n"
+      "over all cases. SAME: the interval lies within it.\n");
   EXPECT_THAT(shown(report_of(all, true), "text"), HasSubstr("ONLY OLD  loom old"));
 }
 
@@ -478,15 +612,15 @@ TEST(RegressionText, CsvAndJsonHoldEveryCase) {
   const auto csv = parse_csv(shown(report_of(all, false), "csv"), "out");
   ASSERT_THAT(csv.rows, SizeIs(2));
   EXPECT_THAT(csv.rows[0].cells,
-              ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.27331",
-                          "1.33137", "5.22276e-09", "0.0592474", "1", "1.3", "5", "5", ""));
+              ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.14592",
+                          "1.32622", "1.53106e-07", "0.148028", "0.9999", "1.30189", "5", "5", ""));
   EXPECT_EQ(csv.rows[1].cells[3], "only old");
   const std::string lines = shown(report_of(all, false), "jsonl");
   const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
   for (const auto& [name, value] : {std::pair{"ratio", 1.30202},
-                                    {"ratio_low", 1.27331},
-                                    {"ratio_high", 1.33137},
-                                    {"least_change", 0.0592474}})
+                                    {"ratio_low", 1.14592},
+                                    {"ratio_high", 1.32622},
+                                    {"least_change", 0.148028}})
     EXPECT_EQ(first[name], nlohmann::json(value)) << lines;
   const auto json = nlohmann::json::parse(shown(report_of(all, false), "json"));
   EXPECT_EQ(json["counts"]["slower"], 1);
@@ -496,7 +630,7 @@ TEST(RegressionText, CsvAndJsonHoldEveryCase) {
       shown(report_of(all, false), "markdown"),
       HasSubstr(
           "| verdict | case | old | new | new/old | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- "
-          "|\n| SLOWER | loom a | 1.00 s | 1.30 s | 1.3x | 1.273 .. 1.331 |\n"));
+          "|\n| SLOWER | loom a | 1.00 s | 1.30 s | 1.3x | 1.146 .. 1.326 |\n"));
 }
 
 // ---- Several devices -----------------------------------------------------------------------------------

@@ -1375,7 +1375,7 @@ TEST_F(Cli, AGuardWithoutAWordIsRefused) {
     EXPECT_THAT(ended.err, HasSubstr("--fail-on"));
   }
   EXPECT_THAT(run({"compare", csv(), csv(), "--fail-on", ""}).err,
-              HasSubstr("write slower, slower:5%, broken"));
+              HasSubstr("write slower, slower:5%, together:5%, undecided:50%, broken"));
 }
 
 // ---- Roofline --------------------------------------------------------------------------------------------

@@ -77,6 +77,41 @@ TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
   }
 }
 
+TEST_F(CompareCommand, NothingPassesInSilence) {
+  // Nothing changed, but one run a side of an unknown device tells little.
+  write("one.csv", csv_of(runs_of("a", {1}) + runs_of("b", {1})));
+  write("two.csv", csv_of(runs_of("a", {1.1}) + runs_of("b", {1})));
+  EXPECT_EQ(run({"one.csv", "two.csv", "--fail-on", "slower"}), success);
+  EXPECT_EQ(run({"one.csv", "two.csv", "--fail-on", "slower,undecided"}), slower);
+  EXPECT_EQ(run({"one.csv", "two.csv", "--fail-on", "undecided:99%"}), slower);
+  EXPECT_EQ(run({"one.csv", "two.csv", "--fail-on", "undecided:100%"}), success);
+  EXPECT_THAT(out_, HasSubstr("With 1 against 1 run it calls a change of "));
+  EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "undecided"}), success) << "its one case is decided";
+
+  std::vector<Record> before, after;
+  for (int n = 0; n < 20; ++n) {
+    for (int one = 1; one <= 5; ++one) {
+      const double luck = 1 + 0.001 * ((7 * n + 3 * one) % 5);
+      before.push_back(row({{"n", std::to_string(n)}}, luck, one));
+      after.push_back(row({{"n", std::to_string(n)}}, 1.06 * luck, one));
+    }
+  }
+  write("before.csv", csv_of(before));
+  write("after.csv", csv_of(after));
+  EXPECT_EQ(run({"before.csv", "after.csv", "--fail-on", "slower"}), success);
+  EXPECT_EQ(run({"before.csv", "after.csv", "--fail-on", "together:5%"}), slower);
+  EXPECT_EQ(run({"before.csv", "after.csv", "--fail-on", "together:7%"}), success);
+  EXPECT_EQ(run({"after.csv", "before.csv", "--fail-on", "together"}), success) << "faster";
+  for (const char* wrong : {"undecided:", "undecided:x", "together:-1", "alone", "broken:5%"})
+    EXPECT_THAT(complaint_of(
+                    [&] {
+                      run({"old.csv", "new.csv", "--fail-on", wrong});
+                    },
+                    ErrorCode::usage),
+                HasSubstr("undecided:50%"))
+        << wrong;
+}
+
 TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
   EXPECT_EQ(run({"old.csv", "old.csv"}), success);
   EXPECT_THAT(out_, HasSubstr("the same file"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +12,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/compare/case_noise.hpp"
+#include "analysis/compare/common_change.hpp"
+#include "analysis/compare/partly_known.hpp"
 #include "analysis/rows/prior.hpp"
 #include "base/error.hpp"
 
@@ -18,61 +22,30 @@ namespace clweave::compare {
 
 namespace {
 
-struct Unit {
-  double log_time = 0;
-  double within = 0;  // variance of log_time, estimated from the samples
-};
+// Returns the runs that count: the quiet ones, if at least half of them are; else all.
+std::vector<const RunTime*> counted(const CaseTimes& at) {
+  std::vector<const RunTime*> all, quiet;
+  for (const auto& run : at.runs) {
+    all.push_back(&run);
+    if (!run.slowed) quiet.push_back(&run);
+  }
+  return 2 * quiet.size() >= all.size() ? quiet : all;
+}
+
+bool slowed(const CaseTimes& at) { return std::ranges::any_of(counted(at), &RunTime::slowed); }
 
 // Returns the runs of a case, or the means of its sessions.
-std::vector<Unit> units_of(const CaseTimes& at, bool by_file) {
-  std::map<std::uint32_t, std::vector<Unit>> groups;
-  for (const auto& run : at.runs)
-    groups[by_file ? run.file : run.run].push_back({std::log(run.time_s), run.log_variance});
-  std::vector<Unit> units;
-  for (const auto& [key, members] : groups) {
-    Unit mean;
-    const auto n = static_cast<double>(members.size());
-    for (const auto& member : members) {
-      mean.log_time += member.log_time / n;
-      mean.within += member.within / (n * n);
-    }
-    units.push_back(mean);
+Units units_of(const CaseTimes& at, bool by_file) {
+  std::map<std::uint32_t, Units> groups;
+  for (const auto* run : counted(at)) {
+    const auto number = by_file ? run->file : run->run;
+    groups[number].push_back({number, std::log(run->time_s), run->log_variance});
   }
+  Units units;
+  for (const auto& [number, members] : groups)
+    units.push_back({number, mean_of(members), within_of(members) / static_cast<double>(members.size())});
   return units;
 }
-
-double mean_of(const std::vector<Unit>& units) {
-  double sum = 0;
-  for (const auto& unit : units) sum += unit.log_time;
-  return sum / static_cast<double>(units.size());
-}
-
-double within_of(const std::vector<Unit>& units) {
-  double sum = 0;
-  for (const auto& unit : units) sum += unit.within;
-  return sum / static_cast<double>(units.size());
-}
-
-// Sums the squares about each group's mean, over several groups of units of one case.
-struct Squares {
-  double sum = 0, degrees = 0, within = 0, groups = 0;
-
-  void add(const std::vector<Unit>& units) {
-    if (units.size() < 2) return;
-    const double centre = mean_of(units);
-    for (const auto& unit : units) sum += (unit.log_time - centre) * (unit.log_time - centre);
-    degrees += static_cast<double>(units.size() - 1);
-    within += within_of(units);
-    ++groups;
-  }
-
-  Spread spread() const {
-    if (degrees == 0) return {};
-    // Units cannot agree better than their samples resolve, and a coarse clock makes them equal.
-    constexpr double least = 1e-8;
-    return {std::max({sum / degrees, within / groups, least}), degrees};
-  }
-};
 
 std::string first_part(const std::string& text) { return text.substr(0, text.find(',')); }
 
@@ -91,17 +64,12 @@ const DeviceResults* same_device(const DeviceResults& device, const ResultsSet& 
   return nullptr;
 }
 
-// A comparable case whose noise is not estimated yet.
+// A comparable case.
 struct Work {
   std::size_t index = 0;  // into RunComparison::cases
-  std::vector<Unit> before, after;
-  Spread runs, sessions;
-  Spread prior;  // if no run or session tells more
-  double difference = 0;
-  bool slowed = false;  // a run of either side, beside a slow canary
+  PairedCase units;
+  bool slowed = false;
 };
-
-bool slowed(const CaseTimes& at) { return std::ranges::any_of(at.runs, &RunTime::slowed); }
 
 std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
   if (a.clock != b.clock || a.clock == several_clocks)
@@ -114,16 +82,18 @@ std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
   return {};
 }
 
-// A test of a case; its p is corrected for the number of tests.
+// A test of a case; its p is not yet corrected for the number of tests.
 struct Tested {
   std::size_t index = 0;  // into RunComparison::cases
-  double p = 1;
-  double se = 0, degrees = 0;  // of the logarithm of its ratio
+  double p = 1, p_within = 1;
+  Spread noise;
+  std::array<Tail, 2> tails;
 };
 
-// Returns the change of a case at which its uncorrected p is `p`.
-double least_change(double p, double margin, double se, double degrees) {
-  return std::exp(margin + t_quantile(1 - 2 * p, degrees) * se) - 1;
+// Returns what chance makes of a case that its spread does not tell.
+std::array<Tail, 2> tails_of(const CaseNoise& noise, const Basis& basis) {
+  const bool another = basis.another_card != Basis::AnotherCard::no;
+  return {noise.session, another ? noise.rare : noise.agreed_rare};
 }
 
 struct Pair {
@@ -134,22 +104,30 @@ struct Pair {
 // The comparison of one device: its cases of both sides, and the noise that is known of them.
 struct DeviceChanges {
   const Pair* pair;
-  bool old_by_file, new_by_file;  // the units of a side are its files, not its runs
   const ChangeRules* rules;
   Basis basis;
   CaseLabels labels;
   std::vector<Work> works;
 };
 
-DeviceChanges changes_of(const Pair& pair, bool old_by_file, bool new_by_file, const ChangeRules& rules) {
-  DeviceChanges out{&pair, old_by_file, new_by_file, &rules, {}, {}, {}};
+// Returns why the sides are known to be different devices of one model.
+Basis::AnotherCard another_card(const DeviceResults& before, const DeviceResults& after) {
+  const bool told = !before.uuid.empty() && !after.uuid.empty() && before.uuid != after.uuid;
+  return told ? Basis::AnotherCard::by_uuid : Basis::AnotherCard::no;
+}
+
+DeviceChanges changes_of(const Pair& pair, bool by_file, const ChangeRules& rules) {
+  DeviceChanges out{&pair, &rules, {}, {}, {}};
   for (const auto* device : {pair.before, pair.after}) {
     for (const auto& at : device->cases) out.labels.learn(*at.name);
   }
   out.basis.device = pair.after->label() + pair.after->called();
   out.basis.old_driver = pair.before->driver;
   out.basis.new_driver = pair.after->driver;
-  out.basis.files = old_by_file || new_by_file;
+  out.basis.files = by_file;
+  out.basis.machine = pair.after->host;
+  if (pair.before->host != pair.after->host) out.basis.machine = pair.before->host + ", " + pair.after->host;
+  out.basis.another_card = another_card(*pair.before, *pair.after);
   return out;
 }
 
@@ -185,49 +163,63 @@ std::pair<Transition, std::string> transition_of(const CaseTimes* a, const CaseT
   return {reason.empty() ? Transition::compared : Transition::apart, reason};
 }
 
-// Estimates how much runs and sessions of a case differ without a change, from both sides and the --noise
-// files.
-void learn_spreads(const DeviceChanges& device, const CaseTimes& at, Work& work) {
-  Squares runs, sessions;
-  runs.add(work.before);
-  runs.add(work.after);
-  std::vector<Unit> each;
+// Adds the units of the --noise files.
+void add_quiet(const DeviceChanges& device, const CaseTimes& at, PairedCase& units) {
+  std::uint32_t number = 0;
   for (const auto* quiet_device : device.pair->noise) {
+    Units& runs = units.quiet_runs.emplace_back();
+    ++number;
     const CaseTimes* quiet = same_launch(*quiet_device, at);
     if (quiet == nullptr || !quiet->ok()) continue;
     const auto host = at.clock == "host" ? quiet->by_host() : std::nullopt;
     if (host) quiet = &*host;
-    if (quiet->clock != at.clock) continue;
-    const auto units = units_of(*quiet, false);
+    if (quiet->clock != at.clock || slowed(*quiet)) continue;
+    const Units all = units_of(*quiet, false);
+    units.quiet_sessions.push_back({number, mean_of(all), within_of(all) / static_cast<double>(all.size())});
     // If the units of the sides are sessions, the runs within one session are too much alike.
-    if (!device.basis.files) runs.add(units);
-    each.push_back({mean_of(units), within_of(units) / static_cast<double>(units.size())});
+    if (!device.basis.files) runs = all;
   }
-  sessions.add(each);
-  work.runs = runs.spread();
-  work.sessions = sessions.spread();
 }
 
-Spread prior_of(DeviceChanges& device, const CaseTimes& at) {
+Timer timer_of(const CaseTimes& at) {
+  return at.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
+}
+
+// Returns the time of a command, on the side where it is shorter.
+double command_s(const CaseTimes& a, const CaseTimes& b) {
+  const auto of = [](const CaseTimes& at) {
+    return at.median_s() / static_cast<double>(at.runs.front().commands);
+  };
+  return std::min(of(a), of(b));
+}
+
+Spread prior_of(DeviceChanges& device, const CaseTimes& a, const CaseTimes& b) {
   if (const auto& assumed = device.rules->assumed_spread)
     return {*assumed * *assumed, std::numeric_limits<double>::infinity()};
-  const Timer timer = at.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
+  const Timer timer = timer_of(a);
   const std::string& type = device.pair->after->type;
   device.basis.prior = prior_text(type, timer);
-  return prior_spread(type, timer, at.median_s() / static_cast<double>(at.runs.front().commands));
+  double variance = 0, runs = 0;
+  for (const CaseTimes* at : {&a, &b}) {
+    for (const auto& run : at->runs) variance += run.log_variance;
+    runs += static_cast<double>(at->runs.size());
+  }
+  return prior_spread(type, timer, command_s(a, b), variance / runs);
 }
 
 Work work_of(DeviceChanges& device, const CaseTimes& a, const CaseTimes& b, std::size_t index) {
   Work out;
   out.index = index;
-  out.before = units_of(a, device.old_by_file);
-  out.after = units_of(b, device.new_by_file);
-  device.basis.old_units = std::max(device.basis.old_units, out.before.size());
-  device.basis.new_units = std::max(device.basis.new_units, out.after.size());
-  out.difference = mean_of(out.after) - mean_of(out.before);
+  out.units.before = units_of(a, device.basis.files);
+  out.units.after = units_of(b, device.basis.files);
+  device.basis.old_units = std::max(device.basis.old_units, out.units.before.size());
+  device.basis.new_units = std::max(device.basis.new_units, out.units.after.size());
   out.slowed = slowed(a) || slowed(b);
-  out.prior = prior_of(device, a);
-  learn_spreads(device, b, out);
+  out.units.prior = prior_of(device, a, b);
+  if (!device.rules->assumed_spread)
+    out.units.rare = rare_spread(device.pair->after->type, timer_of(a), command_s(a, b));
+  out.units.log_time = (mean_of(out.units.before) + mean_of(out.units.after)) / 2;
+  add_quiet(device, b, out.units);
   return out;
 }
 
@@ -248,94 +240,127 @@ void add(DeviceChanges& device, const CaseTimes* a, const CaseTimes* b, std::vec
   row.family = any.family();
   row.id = any.label();
   row.name = device.labels.of(*any.name) + (any.tuned ? " tuned" : "");
-  if (a != nullptr && a->ok()) row.old_s = a->median_s();
-  if (b != nullptr && b->ok()) row.new_s = b->median_s();
+  const auto typical_s = [&](const CaseTimes* at) -> Number {
+    if (at == nullptr || !at->ok()) return {};
+    return std::exp(mean_of(units_of(*at, device.basis.files)));
+  };
+  row.old_s = typical_s(a);
+  row.new_s = typical_s(b);
   std::tie(row.transition, row.reason) = transition_of(a, b);
   if (row.transition == Transition::compared) {
     const Work& work = device.works.emplace_back(work_of(device, *a, *b, out.size()));
-    row.old_runs = work.before.size();
-    row.new_runs = work.after.size();
+    row.old_runs = work.units.before.size();
+    row.new_runs = work.units.after.size();
   }
   out.push_back(std::move(row));
 }
 
-// Computes by how much more than their priors the cases scatter, at least 1. Their scatter about the common
-// change is measured by the quarter of the cases that differs least, as a real change of many cases, or of
-// all of them alike, is not noise. One case alone tells nothing.
-double widening(const std::vector<Work>& works) {
-  constexpr double quartile_of_normal = 0.3186;  // of its absolute values
-  if (works.size() < 2) return 1;
-  std::vector<double> differences;
-  for (const auto& work : works) differences.push_back(work.difference);
-  const double common = median(differences);
-  for (std::size_t i = 0; i < works.size(); ++i)
-    differences[i] = std::abs(works[i].difference - common) / std::sqrt(2 * works[i].prior.variance);
-  // The smallest belongs to the median itself. With it, the quartile of 3 to 10 cases would be 0.5 to 0.8 of
-  // that of many; without it, it is 1.8 to 1.1 of that.
-  differences.erase(std::ranges::min_element(differences));
-  return std::max(1.0, quantile(differences, 0.25) / quartile_of_normal);
+// Returns the spread of what two sessions differ by in all cases.
+Spread shared_by_sides(const DeviceNoise& noise, const Basis& basis) {
+  constexpr double degrees = 4;  // of the assumed spread, where sessions show their own
+  const Spread assumed{shared_by_session * shared_by_session, degrees};
+  const double units = 1 / static_cast<double>(basis.old_units) + 1 / static_cast<double>(basis.new_units);
+  Spread sessions = moderated(basis.files ? noise.shared_by_units : noise.shared_by_sessions, assumed);
+  const bool shown = basis.files || sessions.degrees > degrees;
+  sessions.variance *= basis.files ? units : 2;
+  if (!basis.files) sessions.variance += noise.shared_by_units.variance * units;
+  return {sessions.variance, shown ? sessions.degrees : HUGE_VAL};
 }
 
-Spread common(const std::vector<Work>& works, Spread Work::*which) {
-  std::vector<Spread> spreads;
-  for (const auto& work : works) spreads.push_back(work.*which);
-  return common_spread(spreads);
+Together together_of(const CommonChange& change, double margin) {
+  Together out;
+  out.ratio = std::exp(change.centre);
+  out.low = std::exp(change.centre - 1.96 * change.se);
+  out.high = std::exp(change.centre + 1.96 * change.se);
+  out.cases = change.cases;
+  if (std::abs(change.centre) - 2.33 * change.se > margin)
+    out.verdict = change.centre > 0 ? Change::slower : Change::faster;
+  return out;
 }
 
-// Sets ratio, interval and the least change that would be called, by the widest of the known spreads, each
-// moderated by what the cases have in common (Smyth 2004). Returns the tests, whose p is not yet corrected.
-std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>& cases) {
-  const auto& works = device.works;
+// Finds what the cases of a device share and widens their noise to their scatter about it. Returns the
+// centres.
+std::vector<double> share(DeviceChanges& device, const std::vector<PairedCase>& units, DeviceNoise& noise) {
+  std::vector<double> differences, scales, centres;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (device.works[i].slowed) continue;
+    differences.push_back(units[i].difference());
+    scales.push_back(std::sqrt(noise.cases[i].difference.variance));
+  }
   Basis& basis = device.basis;
-  const Spread of_runs = common(works, &Work::runs), of_sessions = common(works, &Work::sessions);
-  const double wider = widening(works);
-  const double margin = std::log1p(device.rules->margin);
-  std::vector<Tested> out;
+  for (const auto& change : common_changes(differences, scales)) {
+    // A centre that chance explains is no common change.
+    const bool by_chance = std::abs(change.centre) < 1.96 * change.se;
+    centres.push_back(by_chance ? 0 : change.centre);
+    basis.together.push_back(together_of(change, std::log1p(device.rules->margin)));
+  }
+  const bool told = !centres.empty();
+  if (!told) centres.push_back(differences.empty() ? 0 : median(differences));
+  basis.wider = widen(units, centres, noise.cases);
+  constexpr double as_cards_do = 2;
+  if (basis.wider > as_cards_do && basis.another_card == Basis::AnotherCard::no && told)
+    basis.another_card = Basis::AnotherCard::by_scatter;
+  if (!told) centres.clear();
+  return centres;
+}
+
+void tell_source(const DeviceNoise& noise, const std::vector<PairedCase>& units, Basis& basis) {
+  const bool sessions =
+      std::ranges::any_of(units, [](const PairedCase& one) { return one.quiet_sessions.size() > 1; });
+  basis.source = sessions                                                ? Basis::Source::sessions
+                 : std::ranges::all_of(noise.cases, &CaseNoise::assumed) ? Basis::Source::assumed
+                                                                         : Basis::Source::runs;
   std::vector<double> spreads;
-  for (const auto& work : works) {
-    const auto na = static_cast<double>(work.before.size()), nb = static_cast<double>(work.after.size());
-    const Spread runs = moderated(work.runs, of_runs), sessions = moderated(work.sessions, of_sessions);
-    Spread difference;
-    if (runs.degrees > 0) difference = {runs.variance * (1 / na + 1 / nb), runs.degrees};
-    if (sessions.degrees > 0 && 2 * sessions.variance > difference.variance)
-      difference = {2 * sessions.variance, sessions.degrees};
-    const bool assumed = difference.degrees == 0;
-    if (assumed) {
-      const double within = within_of(work.before) / na + within_of(work.after) / nb;
-      difference = {wider * wider * work.prior.variance * (1 / na + 1 / nb) + within, work.prior.degrees};
-    }
-    const double se = std::sqrt(difference.variance);
-    spreads.push_back(se / std::sqrt(1 / na + 1 / nb));
-    ComparedCase& row = cases[work.index];
-    const double reach = t_quantile(0.95, difference.degrees) * se;
-    row.ratio = std::exp(work.difference);
-    row.low = std::exp(work.difference - reach);
-    row.high = std::exp(work.difference + reach);
-    row.least = least_change(device.rules->false_discovery, margin, se, difference.degrees);
-    // The spread of several runs includes what a neighbour does to them; with one run only the canary tells.
-    if (assumed && work.slowed) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const auto na = static_cast<double>(units[i].before.size()),
+               nb = static_cast<double>(units[i].after.size());
+    spreads.push_back(std::sqrt(noise.cases[i].difference.variance / (1 / na + 1 / nb)));
+  }
+  if (!spreads.empty()) basis.spread = median(spreads);
+}
+
+// Sets ratio, interval and the least change that would be called. Returns the tests, whose p is not yet
+// corrected.
+std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>& cases) {
+  std::vector<PairedCase> units;
+  for (const auto& work : device.works) units.push_back(work.units);
+  DeviceNoise noise = noise_of(units, device.basis.files);
+  const auto centres = share(device, units, noise);
+  Basis& basis = device.basis;
+  tell_source(noise, units, basis);
+  const double margin = std::log1p(device.rules->margin), rate = device.rules->false_discovery;
+  // A verdict needs a change beyond the margin as well, so that a smaller part of it has to be the program's
+  // than an interval may leave out.
+  const Spread shared = shared_by_sides(noise, basis);
+  const double in_intervals = t_quantile(0.99, shared.degrees) * std::sqrt(shared.variance);
+  basis.shared = t_quantile(0.94, shared.degrees) * std::sqrt(shared.variance);
+  std::vector<Tested> out;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Spread& spread = noise.cases[i].difference;
+    const double difference = units[i].difference();
+    const PartlyKnown change = without_shared(difference, spread, centres, basis.shared);
+    const auto [low, high] = interval_95(without_shared(difference, spread, centres, in_intervals));
+    const auto tails = tails_of(noise.cases[i], basis);
+    ComparedCase& row = cases[device.works[i].index];
+    row.ratio = std::exp(difference);
+    row.low = std::exp(low);
+    row.high = std::exp(high);
+    row.least = std::expm1(basis.shared + least_difference(spread, tails, margin, rate, rate));
+    if (device.works[i].slowed) {
       row.reason = "measured while the machine was not quiet";
       ++basis.slowed;
       continue;
     }
-    out.push_back({work.index, beyond_margin_p(work.difference / se, margin / se, difference.degrees), se,
-                   difference.degrees});
+    out.push_back(
+        {device.works[i].index, p_of_no_change(change, tails), p_within(change, margin), spread, tails});
   }
-  const auto has = [&](Spread Work::*which) {
-    return std::ranges::any_of(works, [&](const Work& work) { return (work.*which).degrees > 0; });
-  };
-  basis.source = has(&Work::sessions) ? Basis::Source::sessions
-                 : has(&Work::runs)   ? Basis::Source::runs
-                                      : Basis::Source::assumed;
-  if (!spreads.empty()) basis.spread = median(spreads);
-  if (basis.source == Basis::Source::assumed) basis.wider = wider;
   return out;
 }
 
 // Adds the cases of a device and what its verdicts rest on. Returns its tests.
-std::vector<Tested> compare_pair(const Pair& pair, bool old_by_file, bool new_by_file,
-                                 const ChangeRules& rules, RunComparison& out) {
-  DeviceChanges device = changes_of(pair, old_by_file, new_by_file, rules);
+std::vector<Tested> compare_pair(const Pair& pair, bool by_file, const ChangeRules& rules,
+                                 RunComparison& out) {
+  DeviceChanges device = changes_of(pair, by_file, rules);
   for (const auto& at : pair.before->cases) add(device, &at, same_launch(*pair.after, at), out.cases);
   for (const auto& at : pair.after->cases) {
     if (same_launch(*pair.before, at) == nullptr) add(device, nullptr, &at, out.cases);
@@ -346,17 +371,19 @@ std::vector<Tested> compare_pair(const Pair& pair, bool old_by_file, bool new_by
 }
 
 // Calls cases faster, slower or the same at the false discovery rate of the rules (Benjamini and Hochberg
-// 1995).
+// 1995), those alone whose change lies beyond the margin. A case alone has to be less likely by chance, but
+// no farther beyond the margin than among others.
 void judge(const std::vector<Tested>& tests, const ChangeRules& rules, std::vector<ComparedCase>& cases) {
   std::vector<double> p;
   for (const auto& one : tests) p.push_back(one.p);
   const auto adjusted = benjamini_hochberg(p);
+  const double rate = rules.false_discovery, margin = std::log1p(rules.margin);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     ComparedCase& row = cases[tests[i].index];
-    row.least_alone = least_change(rules.false_discovery / static_cast<double>(tests.size()),
-                                   std::log1p(rules.margin), tests[i].se, tests[i].degrees);
-    row.p = adjusted[i];
-    if (row.p < rules.false_discovery)
+    row.least_alone = std::expm1(least_difference(tests[i].noise, tests[i].tails, margin,
+                                                  rate / static_cast<double>(tests.size()), rate));
+    row.p = std::max(adjusted[i], tests[i].p_within);
+    if (row.p < rate)
       row.verdict = row.ratio > 1 ? Change::slower : Change::faster;
     else if (row.low > 1 / (1 + rules.margin) && row.high < 1 + rules.margin)
       row.verdict = Change::same;
@@ -434,9 +461,9 @@ RunComparison compare_runs(const ResultsSet& before, const ResultsSet& after,
   out.margin = rules.margin;
   std::vector<Tested> tests;
   const auto pairs = pairs_of(before, after, noise);
+  const bool by_file = before.files.size() > 1 || after.files.size() > 1;
   for (const auto& pair : pairs)
-    std::ranges::move(compare_pair(pair, before.files.size() > 1, after.files.size() > 1, rules, out),
-                      std::back_inserter(tests));
+    std::ranges::move(compare_pair(pair, by_file, rules, out), std::back_inserter(tests));
   judge(tests, rules, out.cases);
   for (const auto* set : {&before, &after}) {
     for (const auto& device : set->devices) {

@@ -3,18 +3,16 @@
 // that is.
 //
 // The unit of replication is the process, or the session (file) if a side has several: samples within a
-// process share its luck, and processes of a session share the machine's. For each case a t test holds the
-// difference of the mean log medians against its standard error, under the hypothesis that it lies within the
-// margin. A few runs estimate their own spread badly, so it is moderated by the spread the cases have in
-// common (Smyth 2004). The widest of these spreads is used:
-//   runs      between the runs of one side, if there are two or more
-//   sessions  between sessions without a change (--noise)
-//   assumed   between processes of such a device (analysis/rows/prior.hpp), if there is one run a side, which
-//             tells nothing of its own luck; or the scatter of the cases about their common change, if wider
-// Verdicts keep a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
-// one verdict in a hundred is expected to be false, and without any change one comparison in a hundred has
+// process share its luck, and processes of a session share the machine's. The steps, each in a file:
+//   case_noise     how far the sides of a case differ without a change, of all that its cases do not share
+//   common_change  what many cases changed by alike, in one group or in two
+//   partly_known   what is left of a change if the session made the part that cases share
+// A case is called if no session's clock explains its change (shared_by_session of analysis/rows/prior.hpp
+// for one session a side; several show their own), if it changed at a false discovery rate of 1 % (Benjamini
+// and Hochberg 1995) over all cases of a comparison, and if it lies beyond the margin with a confidence of 99
+// %. One verdict in a hundred is expected to be false, and without any change one comparison in a hundred has
 // one. Family-wise corrections would ask whether all verdicts of 300 cases are true, and lose most of the
-// power.
+// power. Exchanging the sides exchanges slower and faster, and nothing else.
 #pragma once
 #include <optional>
 #include <string>
@@ -48,9 +46,17 @@ struct ComparedCase {
   Number old_s, new_s;
   std::size_t old_runs = 0, new_runs = 0;  // units
   double ratio = 0, low = 0, high = 0;     // new / old, with its 95 % interval
-  double p = 1;                            // adjusted, under no change beyond the margin
-  double least = 0;        // the smallest change that would be called if many others changed, too
+  double p = 1;            // adjusted, under no change; at least that of a change within the margin
+  double least = 0;        // the smallest change that would be called if all changed alike
   double least_alone = 0;  // or if this case alone changed; 0 if it was not tested
+};
+
+// Cases that changed by the same factor. A verdict on them is one on what was measured: whether the program
+// or the session's clock did it is told by the cases' own verdicts.
+struct Together {
+  double ratio = 1, low = 1, high = 1;  // new / old, with its 95 % interval
+  std::size_t cases = 0;
+  Change verdict = Change::undecided;
 };
 
 // The evidence that the verdicts on one device rest on.
@@ -58,13 +64,20 @@ struct Basis {
   enum class Source { assumed, runs, sessions };
   std::string device, old_driver, new_driver;
   Source source = Source::assumed;
-  bool files = false;       // the units are sessions, a file each, not runs
-  std::size_t slowed = 0;   // cases undecided because their only run was measured while the machine was not quiet
+  bool files = false;   // the units are sessions, a file each, not runs
+  std::string machine;  // the host that the sides name
+  std::size_t slowed =
+      0;  // cases undecided because most runs of a side were beside other work or a low clock
   std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not trusted in every run
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units
   std::string prior;  // the assumed spread, for people
   double wider = 1;   // the factor by which the cases scatter more than that about their common change
+  double shared = 0;  // a change of the logarithm that a session's clock may explain
+  std::vector<Together> together;  // the group of most cases first; empty of too few
+  // Why the sides are of different devices of one model, or may be: their UUIDs, or the scatter of the cases.
+  enum class AnotherCard { no, by_scatter, by_uuid };
+  AnotherCard another_card = AnotherCard::no;
 };
 
 struct RunComparison {

@@ -20,66 +20,104 @@ namespace {
 
 std::string ratio_text(double ratio) { return fmt::format("{:.3g}x", ratio); }
 
-std::string basis_text(const RunComparison& all, const Basis& basis) {
+std::string number_of(std::size_t n, const char* unit) {
+  return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s");
+}
+
+// Tells what the noise of the cases is taken from.
+std::string source_text(const Basis& basis) {
   const char* unit = basis.files ? "session" : "run";
-  const auto number = [&](std::size_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
-  std::vector<double> least, alone, ratios;
-  for (const auto& row : all.cases) {
-    if (row.transition != Transition::compared || row.device != basis.device) continue;
-    least.push_back(row.least);
-    if (row.least_alone > 0) alone.push_back(row.least_alone);  // tested
-    ratios.push_back(row.ratio);
+  const std::string typical = percent_text(basis.spread, 1);
+  const std::string widened =
+      basis.wider > 1.05 ? fmt::format(", widened {:.2g} times, as these cases scatter more", basis.wider)
+                         : "";
+  switch (basis.source) {
+    case Basis::Source::assumed:
+      return fmt::format(
+          "\n  One run a side tells nothing of its own noise. Assumed: {}{}.\n  --runs 5 on both sides, or "
+          "--noise with sessions of no change, resolve more.",
+          basis.prior.empty() ? typical + " between processes" : basis.prior, widened);
+    case Basis::Source::runs:
+      return fmt::format("; {}s differ by {}{}", unit, typical, widened) +
+             (basis.files ? ""
+                          : "\n  Runs of one file share its session: --noise tells what sessions differ by.");
+    case Basis::Source::sessions: return fmt::format("; without a change sessions differ by {}", typical);
   }
+  return "";
+}
+
+// Tells the smallest changes that this comparison calls.
+std::string power_text(const RunComparison& all, const Basis& basis) {
+  std::vector<double> least, alone;
+  for (const auto& row : all.cases) {
+    if (row.transition != Transition::compared || row.device != basis.device || row.least_alone == 0)
+      continue;
+    least.push_back(row.least);
+    alone.push_back(row.least_alone);
+  }
+  if (alone.empty()) return "";
+  return fmt::format(
+      "\n  With {} against {} it calls a change of {} of one typical case, of {} of all alike.",
+      basis.old_units, number_of(basis.new_units, basis.files ? "session" : "run"),
+      percent_text(median(alone), 0), percent_text(median(least), 0));
+}
+
+std::string group_text(const Together& group) {
+  return fmt::format("{} {} ({:.3f} .. {:.3f})", number_of(group.cases, "case"), ratio_text(group.ratio),
+                     group.low, group.high);
+}
+
+// Tells what many cases changed by alike.
+std::string together_text(const Basis& basis) {
+  const auto changed = [](const Together& group) { return group.verdict != Change::undecided; };
+  if (std::ranges::none_of(basis.together, changed)) return "";
+  std::string out = basis.together.size() > 1
+                        ? fmt::format("\n  Two groups: {}, {}.", group_text(basis.together[0]),
+                                      group_text(basis.together[1]))
+                        : "\n  Together: " + group_text(basis.together[0]) + ".";
+  return out + fmt::format(
+                   " Sessions may share a clock: {} of a change that many cases\n  share is not "
+                   "held against any of them; several sessions a side (--against) tell.",
+                   percent_text(std::expm1(basis.shared), 0));
+}
+
+std::string doubt_text(const Basis& basis) {
+  std::string out;
+  if (basis.slowed > 0)
+    out += fmt::format(
+        "\n  {} undecided, as the machine ({}) was not quiet beside them: other work, or a lower "
+        "clock.",
+        basis.slowed == 1 ? "1 case is" : fmt::format("{} cases are", basis.slowed),
+        basis.machine.empty() ? basis.device : basis.machine);
+  switch (basis.another_card) {
+    case Basis::AnotherCard::no: break;
+    case Basis::AnotherCard::by_uuid:
+      out += "\n  The sides are another card each, by their UUIDs: a verdict may be one on the cards.";
+      break;
+    case Basis::AnotherCard::by_scatter:
+      out += fmt::format(
+          "\n  The cases scatter {:.2g} times as much as their noise tells, as those of another card of the "
+          "model "
+          "do,\n  or of another state of the machine: a verdict may be one on that.",
+          basis.wider);
+  }
+  return out;
+}
+
+std::string basis_text(const RunComparison& all, const Basis& basis) {
   std::string out = basis.device;
   if (basis.old_driver != basis.new_driver)
     out += fmt::format(", driver {} -> {}", basis.old_driver, basis.new_driver);
-  out += fmt::format(": {} against {}", number(basis.old_units), number(basis.new_units));
+  const char* unit = basis.files ? "session" : "run";
+  out += fmt::format(": {} against {}", number_of(basis.old_units, unit), number_of(basis.new_units, unit));
   if (basis.by_host > 0)
     out += fmt::format(" ({} cases by the host's clock: the device's was not trusted in every run)",
                        basis.by_host);
-  if (least.empty()) return out;
-  const std::string typical = percent_text(basis.spread, 1),
-                    call =
-                        fmt::format("{} to be called{}", percent_text(median(least), 0),
-                                    alone.empty() ? "" : ", one alone by " + percent_text(median(alone), 0));
-  // The table shows fewer.
-  constexpr std::size_t many = 10;
-  const double common = median(ratios);
-  const std::string together = ratios.size() < many || std::abs(std::log(common)) <= std::log1p(all.margin)
-                                   ? ""
-                                   : fmt::format("\n  Half of the cases take {} as long or {}.",
-                                                 ratio_text(common), common > 1 ? "longer" : "less");
-  switch (basis.source) {
-    case Basis::Source::assumed:
-      return out +
-             fmt::format(
-                 "\n  One run a side tells nothing of its own noise. Assumed: {}{}.\n  A typical case must "
-                 "change by {}. --runs 5 on both sides, or --noise with sessions of no change, resolve more.",
-                 basis.prior.empty() ? typical + " between processes" : basis.prior,
-                 basis.wider > 1.05
-                     ? fmt::format(", widened {:.2g} times, as these cases scatter more", basis.wider)
-                     : "",
-                 call) +
-             (basis.slowed > 0
-                  ? fmt::format("\n  {} cases are undecided because the machine was not quiet beside "
-                                "them: other work, or a lower clock.",
-                                basis.slowed)
-                  : "") +
-             together;
-    case Basis::Source::runs:
-      return out +
-             fmt::format("; {}s differ by {}; a typical case must change by {}{}", unit, typical, call,
-                         basis.files ? ""
-                                     : "\n  Runs of one file share its session: --noise tells what sessions "
-                                       "differ by.") +
-             together;
-    case Basis::Source::sessions:
-      return out +
-             fmt::format("; without a change sessions differ by {}; a typical case must change by {}",
-                         typical, call) +
-             together;
-  }
-  return out;
+  const bool any = std::ranges::any_of(all.cases, [&](const ComparedCase& row) {
+    return row.transition == Transition::compared && row.device == basis.device;
+  });
+  if (!any) return out;
+  return out + source_text(basis) + power_text(all, basis) + together_text(basis) + doubt_text(basis);
 }
 
 Style style_of(const ComparedCase& row) {
@@ -167,7 +205,18 @@ void families_block(const RunComparison& all, Report& out) {
   }
 }
 
-Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
+Cell cell_of(const Number& number) { return number ? Cell(rounded(*number)) : Cell(); }
+
+nlohmann::ordered_json together_of(const Basis& basis) {
+  auto out = nlohmann::ordered_json::array();
+  for (const auto& group : basis.together)
+    out.push_back({{"cases", group.cases},
+                   {"ratio", group.ratio},
+                   {"ratio_low", group.low},
+                   {"ratio_high", group.high},
+                   {"verdict", word_of(group.verdict)}});
+  return out;
+}
 
 // Returns the JSON that is in no row: files, the evidence per device, and counts.
 nlohmann::ordered_json facts_of(const RunComparison& all) {
@@ -178,16 +227,24 @@ nlohmann::ordered_json facts_of(const RunComparison& all) {
     const char* source = basis.source == Basis::Source::assumed ? "assumed"
                          : basis.source == Basis::Source::runs  ? "runs"
                                                                 : "sessions";
-    out["devices"].push_back({{"device", basis.device},
-                              {"old_driver", basis.old_driver},
-                              {"new_driver", basis.new_driver},
-                              {"spread_from", source},
-                              {"spread", basis.spread},
-                              {"unit", basis.files ? "session" : "run"},
-                              {"by_host_clock", basis.by_host},
-                              {"slowed", basis.slowed},
-                              {"old_units", basis.old_units},
-                              {"new_units", basis.new_units}});
+    out["devices"].push_back(
+        {{"device", basis.device},
+         {"old_driver", basis.old_driver},
+         {"new_driver", basis.new_driver},
+         {"spread_from", source},
+         {"spread", basis.spread},
+         {"unit", basis.files ? "session" : "run"},
+         {"by_host_clock", basis.by_host},
+         {"slowed", basis.slowed},
+         {"machine", basis.machine},
+         {"widened", basis.wider},
+         {"shared_by_session", basis.shared},
+         {"another_card", basis.another_card == Basis::AnotherCard::no        ? ""
+                          : basis.another_card == Basis::AnotherCard::by_uuid ? "uuid"
+                                                                              : "scatter"},
+         {"together", together_of(basis)},
+         {"old_units", basis.old_units},
+         {"new_units", basis.new_units}});
   }
   for (const auto verdict : {Change::slower, Change::faster, Change::same, Change::undecided})
     out["counts"][word_of(verdict)] = all.count(verdict);
@@ -247,8 +304,8 @@ Report report_of(const RunComparison& all, bool every) {
   families_block(all, out);
   out.line("");
   out.line(fmt::format(
-      "Times are medians of runs. SLOWER, FASTER: beyond {}, at a false discovery rate of 1 % over "
-      "all cases.\nSAME: the interval lies within it.",
+      "Times are geometric means of runs. SLOWER, FASTER: beyond {} with 99 % confidence, changed at a false "
+      "discovery rate of 1 %\nover all cases. SAME: the interval lies within it.",
       percent_text(all.margin, all.margin * 100 == std::round(all.margin * 100) ? 0 : 1)));
   add_rows(all, out);
   return out;
