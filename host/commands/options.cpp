@@ -130,6 +130,14 @@ void add_wait_quiet(CLI::App& command, MeasureOptions& out, const std::string& w
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
+  command
+      .add_option(
+          "--max-temperature", out.most_celsius,
+          "With --wait-quiet: wait, too, until a device whose sensors tell has at most so many degrees "
+          "Celsius")
+      ->type_name("C")
+      ->check(within(1, 150))
+      ->needs("--wait-quiet");
 }
 
 // Adds repetitions, budget, dry run and label.

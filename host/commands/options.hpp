@@ -30,9 +30,10 @@ struct MeasureOptions {
   std::optional<double> precision;     // half-width of the median's interval / median
   std::optional<std::size_t> samples;  // exactly
   std::optional<std::size_t> max_samples;
-  std::optional<double> max_seconds;  // of sampling, per case
-  std::optional<double> budget_s;     // for the whole run or search
-  double wait_quiet_s = 0;            // run, tune: at most, for a quiet machine
+  std::optional<double> max_seconds;   // of sampling, per case
+  std::optional<double> budget_s;      // for the whole run or search
+  std::optional<double> most_celsius;  // with wait_quiet_s
+  double wait_quiet_s = 0;             // run, tune: at most, for a quiet machine
   double timeout_s = 30;
   bool in_process = false;
   bool energy = false;            // run: joules beside the times

@@ -469,7 +469,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
        .runs = plan->options.runs(),
        .budget_s = plan->options.budget_s,
        .wait_quiet_s = plan->options.wait_quiet_s,
-       .heat = [heat = std::make_shared<Heat>()](const DeviceInfo& device) { return heat->of(device); },
+       .heat = [heat = std::make_shared<Heat>(plan->options.most_celsius)](const DeviceInfo& device) { return heat->of(device); },
        .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
       *runner, prepared.common, plan->unfinished());
   running = &campaign;

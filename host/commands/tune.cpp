@@ -27,7 +27,7 @@ namespace {
 int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const Strategy strategy = strategy_of(options.strategy);
-  const auto heat = std::make_shared<Heat>();
+  const auto heat = std::make_shared<Heat>(options.most_celsius);
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
     throw Error(ErrorCode::usage,
                 "--strategy random goes on until its budget ends: add --budget 60s or 200cases");

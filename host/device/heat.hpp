@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/namespaces.hpp"
@@ -20,14 +21,17 @@ namespace clweave::device {
 // Finds the sensors of each device when it is first asked about.
 class Heat {
  public:
-  Heat();
+  // `most_celsius`: above it a device is too warm to measure, throttled or not.
+  explicit Heat(std::optional<double> most_celsius = {});
   ~Heat();
   Heat(const Heat&) = delete;
   Heat& operator=(const Heat&) = delete;
-  // Returns "the device is throttled: hw_thermal_slowdown"; empty if it is not, or no sensor tells.
+  // Returns "the device is throttled: hw_thermal_slowdown" or "the device has 71 C"; empty if neither holds,
+  // or no sensor tells.
   std::string of(const DeviceInfo&);
 
  private:
+  std::optional<double> most_celsius_;
   std::map<std::string, std::unique_ptr<Sensors>> sensors_;  // by index of the device
 };
 

@@ -152,7 +152,7 @@ Json measurement(const Input& input) {
   return section(
       "Measurement",
       "The whole output of every ok row was checked before and after its timing; intervals are 95 % "
-      "of the median.",
+      "of the median. clweave locks no clocks.",
       std::move(parts));
 }
 
