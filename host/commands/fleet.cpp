@@ -28,11 +28,10 @@ struct Options {
   bool all = false;
 };
 
-// Merges several files into a temporary one, so that their devices are told apart.
+// Merges the files into a temporary one, so that their devices are told apart.
 class MergedFile {
  public:
-  explicit MergedFile(const std::vector<std::string>& names) : path_(names.front()) {
-    if (names.size() == 1 && !fs::is_directory(path_)) return;
+  explicit MergedFile(const std::vector<std::string>& names) {
     path_ = (folder_.emplace().path() / "fleet.csv").string();
     const Merged merged = merge_files(names, path_, true);
     tell_notes(merged.notes);
@@ -56,7 +55,8 @@ int fleet(const Options& options) {
   const auto any = [&](DeviceVerdict verdict) {
     return std::ranges::any_of(fleets, [&](const Fleet& one) { return one.count(verdict) > 0; });
   };
-  return any(DeviceVerdict::drain) ? to_be_drained : any(DeviceVerdict::unjudged) ? case_failed : success;
+  const bool unsure = any(DeviceVerdict::unjudged) || any(DeviceVerdict::again);
+  return any(DeviceVerdict::drain) ? to_be_drained : unsure ? case_failed : success;
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ Command fleet(CLI::App& app) {
   auto* command = app.add_subcommand(
       "fleet",
       "Compare identical devices: names outliers and what their slow cases have in common, with one false "
-      "alarm in a hundred fleets; exit code 6 if a device is to be drained, 1 if one could not be judged");
+      "alarm in a hundred fleets; exit code 6 if a device is to be drained, 1 if one could not be judged or "
+      "is to be measured again");
   command
       ->add_option("FILE", options->files,
                    "A file of clweave merge, or the files and folders that it would merge")

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/csv.hpp"
@@ -126,7 +127,9 @@ class Merging {
       if (is_new) {
         ++source.rows;
         DeviceKey key = r.device_key();
-        if (!r.is_baseline()) sessions_[{label_of(r, path), key.text()}].insert(r.run_id);
+        if (!r.uuid.empty() && r.label.empty() && !r.host.empty()) hosts_[r.uuid].insert(r.host);
+        if (!r.is_baseline())
+          sessions_[{label_of(r, path), key.text(), r.uuid.empty() ? "" : r.host}].insert(r.run_id);
         continue;
       }
       const Seen& first = place->second;
@@ -188,11 +191,18 @@ class Merging {
       for (std::size_t k = ids.size(); k < count; ++k)
         missing.push_back(fmt::format("{} ({} of its {} tasks are done)", array, ids.size(), count));
     }
+    for (const auto& [uuid, hosts] : hosts_) {
+      if (hosts.size() > 1)
+        notes.push_back(fmt::format(
+            "UUID {} is reported by {}: kept apart by host; if it is one device under several host "
+            "names, --label names it",
+            uuid, fmt::join(hosts, " and ")));
+    }
     for (const auto& [device, runs] : sessions_) {
+      const auto& [label, name, host] = device;
       if (runs.size() > 1)
-        notes.push_back(fmt::format("{}{} was measured in {} sessions",
-                                    device.first.empty() ? "" : device.first + ": ", device.second,
-                                    runs.size()));
+        notes.push_back(fmt::format("{}{} was measured in {} sessions", label.empty() ? "" : label + ": ",
+                                    name, runs.size()));
     }
   }
 
@@ -209,7 +219,8 @@ class Merging {
       for (Record r; n < source.kept.size() && reader.next(row);) {
         if (!records.read(row, r) || !source.kept[n++]) continue;
         auto cells = cells_of(r, axes);
-        cells[label_at] = label_of(r, source.path);
+        // Keeps devices apart that a wrong UUID makes one.
+        cells[label_at] = clashes(r) ? r.host : label_of(r, source.path);
         out.write(cells);
         ++written;
       }
@@ -236,13 +247,20 @@ class Merging {
     std::uint32_t file, line;
   };
 
+  bool clashes(const Record& r) const {
+    const auto it = r.label.empty() ? hosts_.find(r.uuid) : hosts_.end();
+    return it != hosts_.end() && it->second.size() > 1;
+  }
+
   static std::string label_of(const Record& r, const std::string& path) {
     const std::string name = called(r);
     return name.empty() && r.uuid.empty() ? fs::path(path).stem().string() : name;
   }
 
-  std::unordered_map<std::size_t, Seen> seen_;                                     // by the hash of key_of
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> sessions_;  // run ids by device
+  std::unordered_map<std::size_t, Seen> seen_;          // by the hash of key_of
+  std::map<std::string, std::set<std::string>> hosts_;  // of unlabelled rows, by UUID
+  // Run ids by device, and by host if it has a UUID.
+  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> sessions_;
 };
 
 }  // namespace

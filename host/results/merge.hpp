@@ -21,7 +21,8 @@ struct Merged {
 // Writes the rows of the files that these names mean into `out` ("-": stdout), every cell unchanged, under
 // the columns of all of them. Writes a row that equals an earlier one cell by cell once. Rows with neither
 // UUID nor label, as those of older files and of CPUs, get the name of their computer as label, or that of
-// their file if they hide it, to keep apart devices of different computers.
+// their file if they hide it, to keep apart devices of different computers; so do rows without a label whose
+// UUID several computers report, with a note.
 //
 // A file NAME-I-of-N*.csv is that of task I of N, from 1: for each NAME the tasks without a finished file are
 // named.

@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <random>
 #include <set>
 
 #include "analysis/compared_rows.hpp"
+#include "analysis/invented_fleets.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -29,95 +28,6 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 namespace {
-
-// Four sessions of one H200 between which nothing changed.
-const IdenticalDevices& real_sessions() {
-  static const ResultsSet set = [] {
-    std::vector<std::string> files;
-    for (int i = 1; i <= 4; ++i)
-      files.push_back(fmt::format("{}/results/nvidia-h200/2026-11-22-aa-{}.csv", CLWEAVE_SOURCE_DIR, i));
-    return read_results(files, all_families());
-  }();
-  static const IdenticalDevices devices = [] {
-    auto all = identical_devices(set, Unit::session);
-    EXPECT_THAT(all, SizeIs(1));
-    EXPECT_THAT(all.at(0).units, SizeIs(4));
-    return all.at(0);
-  }();
-  return devices;
-}
-
-// Fleets whose devices differ by what real sessions do: a family of a device is off as the family of a
-// session was, and each of its cases as any case of that family and session that takes about as long, so that
-// what they have in common stays, and so do the tails. Beyond that devices differ for good: half a percent in
-// what bounds their cores, a third of that in memory.
-class Inventor {
- public:
-  explicit Inventor(std::uint64_t seed) : random_(seed) {
-    const IdenticalDevices& real = real_sessions();
-    const auto middle = centres(real);
-    families_ = real.families();
-    for (const auto& one : real.cases) {
-      std::array<double, 4> off{};
-      double mean = 0;
-      for (std::size_t s = 0; s < 4; ++s) mean += one.log_times[s] / 4;
-      for (std::size_t s = 0; s < 4; ++s) off[s] = std::sqrt(4.0 / 3) * (one.log_times[s] - mean);
-      auto& pool = pools_[{one.family, one.weight}];
-      pool.push_back(off);
-      pool_of_.push_back(&pool);
-    }
-    blank_ = real;
-    for (std::size_t c = 0; c < blank_.cases.size(); ++c) blank_.cases[c].log_times = {middle[c]};
-  }
-
-  IdenticalDevices fleet(std::size_t n) {
-    IdenticalDevices out = blank_;
-    out.units.assign(n, {});
-    for (std::size_t u = 0; u < n; ++u) out.units[u].location = std::to_string(u);
-    for (auto& one : out.cases) one.log_times.assign(n, one.log_times.front());
-    for (std::size_t u = 0; u < n; ++u) {
-      const double core = 0.005 * normal(), memory = core / 3;
-      for (const auto& family : families_) {
-        const std::size_t session = random_() % 4;
-        const double sign = random_() % 2 == 0 ? 1 : -1;
-        for (const std::size_t c : family.cases) {
-          const auto& off = (*pool_of_[c])[random_() % pool_of_[c]->size()];
-          out.cases[c].log_times[u] +=
-              sign * off[session] + (out.cases[c].bound == Bound::memory ? memory : core);
-        }
-      }
-    }
-    return out;
-  }
-
- private:
-  // The standard's distributions differ between libraries, its engines do not.
-  double normal() {
-    const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1p-53; };
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
-  std::mt19937_64 random_;
-  std::vector<IdenticalDevices::OfFamily> families_;
-  using Pool =
-      std::vector<std::array<double, 4>>;  // of each case the four sessions' distances from their mean
-  std::map<std::pair<std::string, double>, Pool> pools_;
-  std::vector<const Pool*> pool_of_;  // each case
-  IdenticalDevices blank_;
-};
-
-void slow_down(IdenticalDevices& fleet, std::size_t device, double factor,
-               const std::function<bool(const DeviceCase&)>& where) {
-  for (auto& one : fleet.cases) {
-    if (where(one)) one.log_times[device] += std::log(factor);
-  }
-}
-
-const auto in_copy = [](const DeviceCase& one) { return one.family == "copy"; };
-const auto in_memory = [](const DeviceCase& one) { return one.bound == Bound::memory; };
-const auto not_in_memory = [](const DeviceCase& one) { return one.bound != Bound::memory; };
-const auto everywhere = [](const DeviceCase&) { return true; };
 
 std::set<std::size_t> named(const Fleet& fleet) {
   std::set<std::size_t> out;
@@ -144,15 +54,16 @@ class FleetOf : public testing::TestWithParam<std::size_t> {
  protected:
   // Returns in how many fleets exactly these devices are outliers, and checks what is said of the first.
   std::size_t found(const std::set<std::size_t>& bad, double factor,
-                    const std::function<bool(const DeviceCase&)>& where, const std::string& shared) {
+                    const std::function<bool(const DeviceCase&)>& where, const std::string& shared,
+                    const Invention& how = {}, DeviceVerdict verdict = DeviceVerdict::drain) {
     Inventor invent(unseen + GetParam());
     std::size_t right = 0;
     tried_ = bad_fleets(GetParam());
     for (std::size_t i = 0; i < tried_; ++i) {
-      IdenticalDevices devices = invent.fleet(GetParam());
+      IdenticalDevices devices = invent.fleet(GetParam(), how);
       for (const std::size_t device : bad) slow_down(devices, device, factor, where);
       const Fleet fleet = fleet_of(devices);
-      right += named(fleet) == bad && fleet.devices[*bad.begin()].verdict == DeviceVerdict::drain ? 1 : 0;
+      right += named(fleet) == bad && fleet.devices[*bad.begin()].verdict == verdict ? 1 : 0;
       EXPECT_THAT(fleet.devices[*bad.begin()].shared, HasSubstr(shared));
     }
     return right;
@@ -174,7 +85,17 @@ TEST_P(FleetOf, GoodCardsHasNoneNamedMoreOftenThanOneTimeInAHundred) {
 }
 
 TEST_P(FleetOf, OneCardSlowInCopiesHasThatOneNamed) {
-  EXPECT_EQ(found({3}, 1.08, in_copy, "copy alone"), tried_);
+  EXPECT_EQ(found({3}, 1.08, in_copy, "copy alone, in its only process", {}, DeviceVerdict::again), tried_);
+  if (GetParam() == many_devices) return;
+  EXPECT_EQ(found({3}, 1.08, in_copy, "copy alone", {.processes = 2}), tried_)
+      << "twice is no accident where no other process is slow";
+}
+
+// Of a larger fleet more is known: the spread of its clocks, which is no part of what copies take over the
+// rest.
+TEST_P(FleetOf, WhoseClocksDifferHasSlowCopiesNamed) {
+  if (GetParam() == many_devices) return;
+  EXPECT_GE(100 * found({3}, 1.08, in_copy, "copy alone", other_clocks, DeviceVerdict::again), 95 * tried_);
 }
 
 TEST_P(FleetOf, OneCardWithSlowMemoryHasItNamedAsThat) {
@@ -196,10 +117,11 @@ TEST_P(FleetOf, OneSlowKernelIsFoundByItself) {
   Inventor invent(unseen + GetParam());
   IdenticalDevices devices = invent.fleet(GetParam());
   const auto at = std::ranges::find(devices.cases, "copy", &DeviceCase::family);
-  at->log_times[5] += std::log(2);
+  slow_down(devices, 5, 2, [&](const DeviceCase& one) { return one.id == at->id; });
   const Fleet fleet = fleet_of(devices);
   EXPECT_THAT(named(fleet), ElementsAre(5));
-  EXPECT_EQ(fleet.devices[5].shared, "single cases of copy");
+  EXPECT_EQ(fleet.devices[5].verdict, DeviceVerdict::again);
+  EXPECT_EQ(fleet.devices[5].shared, "single cases of copy, in its only process");
   EXPECT_EQ(fleet.devices[5].differences.back().id, at->id);
   EXPECT_NEAR(fleet.devices[5].differences.back().ratio, 2, 0.1);
 }
@@ -236,6 +158,79 @@ TEST(Fleet, AllCardsMayBeOddAgainstABaseline) {
   IdenticalDevices devices = invent.fleet(3);
   for (std::size_t u = 0; u < 3; ++u) slow_down(devices, u, 1.15, in_copy);
   EXPECT_THAT(named(fleet_of(devices, &baseline)), SizeIs(3));
+}
+
+// A fleet of which any share is slow is never said to be fine.
+TEST(Fleet, OfWhichAnyShareIsSlowIsTold) {
+  for (const std::size_t n : {few_devices, some_devices}) {
+    for (const double factor : {1.08, 1.2}) {
+      for (const double share : {0.02, 0.13, 0.25, 0.3, 0.4, 0.5, 0.6, 0.74, 0.87, 0.98}) {
+        Inventor invent(unseen + n);
+        IdenticalDevices devices = invent.fleet(n);
+        const IdenticalDevices baseline = invent.fleet(few_devices);
+        const auto slow = std::clamp<std::size_t>(std::lround(share * static_cast<double>(n)), 1, n - 1);
+        for (std::size_t u = 0; u < slow; ++u) slow_down(devices, u, factor, everywhere);
+        const Fleet alone = fleet_of(devices), against = fleet_of(devices, &baseline);
+        const auto what = fmt::format("{} of {} by {}", slow, n, factor);
+        EXPECT_EQ(against.count(DeviceVerdict::drain), slow) << what;
+        EXPECT_EQ(against.count(DeviceVerdict::fine), n - slow) << what;
+        if (4 * slow <= n)
+          EXPECT_EQ(alone.count(DeviceVerdict::drain), slow) << what;
+        else if (n - slow == 1 || 10 * (n - slow) <= n)
+          EXPECT_EQ(alone.count(DeviceVerdict::faster), n - slow) << what;
+        else
+          EXPECT_EQ(alone.count(DeviceVerdict::unjudged), n) << what;
+      }
+    }
+  }
+}
+
+TEST(Fleet, OfThreeGroupsIsNotJudged) {
+  Inventor invent(9);
+  IdenticalDevices devices = invent.fleet(24);
+  for (std::size_t u = 0; u < 16; ++u) slow_down(devices, u, u < 8 ? 1.08 : 1.17, everywhere);
+  const Fleet fleet = fleet_of(devices);
+  EXPECT_EQ(fleet.count(DeviceVerdict::unjudged), 24U);
+  EXPECT_THAT(fleet.notes, Contains(AllOf(StartsWith("three groups in most families: 8 at 1.00x"),
+                                          HasSubstr("8 at 1.08x"), HasSubstr("--baseline"))));
+}
+
+TEST(Fleet, WithOneFamilyInGroupsIsNotJudgedByIt) {
+  Inventor invent(10);
+  IdenticalDevices devices = invent.fleet(8);
+  for (std::size_t u = 0; u < 4; ++u) slow_down(devices, u, 1.08, in_copy);
+  const Fleet fleet = fleet_of(devices);
+  EXPECT_EQ(fleet.count(DeviceVerdict::unjudged), 8U);
+  EXPECT_THAT(fleet.notes, Contains(StartsWith("two groups in copy: 4 at 1.00x, 4 at 1.08x")));
+}
+
+// Healthy devices of which some process ran slow once are not drained, but may be measured again.
+TEST(Fleet, WithProcessesThatRanSlowOnceDrainsNobody) {
+  for (const std::size_t processes : {1, 2, 3}) {
+    Inventor invent(unseen + processes);
+    std::size_t drained = 0, again = 0;
+    for (std::size_t i = 0; i < 50; ++i) {
+      const Fleet fleet = fleet_of(invent.fleet(few_devices, {.processes = processes, .slow_once = 0.05}));
+      drained += fleet.count(DeviceVerdict::drain) > 0 ? 1 : 0;
+      again += fleet.count(DeviceVerdict::again);
+    }
+    EXPECT_EQ(drained, 0U) << processes;
+    EXPECT_GT(again, 0U) << processes;
+  }
+}
+
+// Of two processes of a device one was slow: nobody knows which is right; of three it is known.
+TEST(Fleet, MeasuredTwiceWithDifferentResultsIsMeasuredAgain) {
+  for (const std::size_t processes : {2, 3}) {
+    Inventor invent(11);
+    IdenticalDevices devices = invent.fleet(few_devices, {.processes = processes});
+    for (auto& one : devices.cases) one.by_process[5][0] += in_copy(one) ? std::log(1.3) : 0;
+    Inventor::take_medians(devices);
+    const Fleet fleet = fleet_of(devices);
+    EXPECT_EQ(fleet.devices[5].verdict, processes == 2 ? DeviceVerdict::again : DeviceVerdict::fine);
+    EXPECT_EQ(named(fleet).size(), processes == 2 ? 1U : 0U);
+    if (processes == 2) EXPECT_THAT(fleet.devices[5].shared, HasSubstr("in 1 of 2 processes"));
+  }
 }
 
 TEST(Fleet, OfFewerThanFourCardsIsNotJudgedByTimes) {
@@ -311,6 +306,99 @@ TEST(FleetRows, WhatFailsOnMostCardsIsNoCards) {
   EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 cases fail on more devices")));
 }
 
+// Half of the devices may be wrong, or their kernel or driver; a baseline by the same driver tells.
+TEST(FleetRows, WhatFailsOnHalfOfTheCardsIsJudgedByABaseline) {
+  const auto wrong = [](int device, Record& record) {
+    if (device < 4 && record.axis("kernel") == "b")
+      record = bad(record, "wrong_result", "3 of 1000 elements");
+  };
+  const ResultsSet set = set_of(devices_of_rows(8, wrong));
+  const auto fleets = fleets_of(set);
+  EXPECT_EQ(fleets.at(0).count(DeviceVerdict::drain), 0U);
+  EXPECT_THAT(named(fleets[0]), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(fleets[0].devices[0].verdict, DeviceVerdict::unjudged);
+  EXPECT_THAT(fleets[0].devices[0].shared, StartsWith("wrong_result in a case of loom, as on others"));
+  EXPECT_THAT(fleets[0].notes, Contains("loom/kernel=b fails on 4 devices and is right on 4"));
+  const ResultsSet good = set_of(devices_of_rows(5, [](int, Record&) {}));
+  EXPECT_EQ(fleets_of(set, &good).at(0).count(DeviceVerdict::drain), 4U);
+  const ResultsSet other = set_of(devices_of_rows(5, [](int, Record& record) { record.driver = "1.1"; }));
+  EXPECT_EQ(fleets_of(set, &other).at(0).count(DeviceVerdict::unjudged), 4U) << "another driver";
+}
+
+TEST(FleetRows, WhatADriverOfItsOwnMayCauseIsNotTheCards) {
+  for (const bool slow : {true, false}) {
+    const ResultsSet set = set_of(devices_of_rows(8, [&](int device, Record& record) {
+      if (device > 1) return;
+      record.driver = "1.3";
+      if (slow)
+        *record.time_s *= 1.2;
+      else if (record.axis("kernel") == "b")
+        record = bad(record, "wrong_result");
+    }));
+    const auto fleets = fleets_of(set);
+    EXPECT_THAT(named(fleets.at(0)), ElementsAre(0, 1));
+    EXPECT_EQ(fleets[0].count(DeviceVerdict::unjudged), 2U);
+    if (slow) EXPECT_THAT(fleets[0].devices[0].shared, HasSubstr("so are all 2 with driver 1.3"));
+  }
+}
+
+TEST(FleetRows, GroupsThatAreTheDriversAreToldAsThat) {
+  const ResultsSet set = set_of(devices_of_rows(8, [](int device, Record& record) {
+    if (device < 4) record.driver = "1.3";
+    if (device < 4) *record.time_s *= 1.2;
+  }));
+  const auto fleets = fleets_of(set);
+  EXPECT_EQ(fleets.at(0).count(DeviceVerdict::unjudged), 8U);
+  EXPECT_THAT(fleets[0].notes,
+              Contains(AllOf(StartsWith("two groups in loom: 4 at 1.00x, 4 at 1.20x"),
+                             HasSubstr("their drivers differ in the same way: 1.2 against 1.3"))));
+}
+
+TEST(FleetRows, CardsThatAreAllSlowAreHeldAgainstABaselineWithANote) {
+  const ResultsSet good = set_of(devices_of_rows(5, [](int, Record&) {}));
+  const ResultsSet set = set_of(devices_of_rows(8, [](int, Record& record) { *record.time_s *= 1.2; }));
+  const auto fleets = fleets_of(set, &good);
+  EXPECT_EQ(fleets.at(0).count(DeviceVerdict::drain), 8U);
+  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("all 8 devices are slower than the baseline")));
+}
+
+TEST(FleetRows, ACardThatLacksAFamilyIsSaidToLackIt) {
+  const ResultsSet set = set_of(devices_of_rows(6, [](int device, Record& record) {
+    if (record.axis("kernel") == "a") return;
+    record.family = "shuttle";
+    record.case_id = "shuttle" + record.case_id.substr(4);
+    if (device == 2) record = bad(record, "unsupported");
+  }));
+  const auto fleets = fleets_of(set);
+  EXPECT_THAT(fleets.at(0).notes,
+              Contains(AllOf(HasSubstr("for want of times: node2"), HasSubstr("shuttle"))));
+}
+
+TEST(FleetRows, PartsOfADividedDeviceAreAFleetOfTheirOwn) {
+  const ResultsSet set = set_of(devices_of_rows(9, [](int device, Record& record) {
+    record.compute_units = device < 4 ? 60 : 132;
+    if (device < 4) *record.time_s *= 2;
+  }));
+  const auto fleets = fleets_of(set);
+  ASSERT_THAT(fleets, SizeIs(2));
+  EXPECT_EQ(fleets[0].count(DeviceVerdict::fine), 4U);
+  EXPECT_EQ(fleets[1].count(DeviceVerdict::fine), 5U);
+}
+
+TEST(FleetRows, SaysWhatToRunForACardThatIsToBeMeasuredAgain) {
+  const ResultsSet set = set_of(devices_of_rows(8, [](int device, Record& record) {
+    if (device == 3) *record.time_s *= 1.2;
+  }));
+  const auto fleets = fleets_of(set);
+  EXPECT_EQ(fleets.at(0).devices[3].verdict, DeviceVerdict::again);
+  EXPECT_THAT(
+      fleets[0].notes,
+      Contains(AllOf(HasSubstr("node3 0000:18:00.0: clweave run --device 00000000000000000000000000000004 "
+                               "--family loom --runs 2"))));
+  EXPECT_THAT(shown(report_of(fleets, false), "text"),
+              AllOf(HasSubstr("1 TO BE MEASURED AGAIN"), HasSubstr("loom alone, in its only process")));
+}
+
 TEST(FleetRows, ATimeThatCannotBeTrueIsNoCardsFailure) {
   const ResultsSet set = set_of(devices_of_rows(8, [](int device, Record& record) {
     if (device == 2 && record.axis("kernel") == "b") record = bad(record, "implausible", "too fast");
@@ -363,9 +451,14 @@ TEST(FleetRows, ABaselineOfAnotherDeviceIsRefused) {
 }
 
 TEST(FleetRows, EveryCardAndFamilyIsARowForPrograms) {
-  const ResultsSet set = set_of(devices_of_rows(5, [](int device, Record& record) {
-    if (device == 0) record.time_s = *record.time_s * 1.5;
-  }));
+  std::vector<Record> records;
+  for (int run = 1; run <= 3; ++run) {
+    records = std::move(records) + devices_of_rows(5, [&](int device, Record& record) {
+                record.run = run;
+                if (device == 0) record.time_s = *record.time_s * 1.5;
+              });
+  }
+  const ResultsSet set = set_of(records);
   const auto fleets = fleets_of(set);
   const auto rows = parse_csv(shown(report_of(fleets, false), "csv"), "x").rows;
   ASSERT_THAT(rows, SizeIs(10));

@@ -15,6 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
 
 namespace {
 
@@ -59,6 +60,23 @@ TEST(Health, NamesTheFamilyThatIsSlower) {
   EXPECT_NEAR(devices[0].metrics[1].ratio, 1.2, 1e-9);
   EXPECT_THAT(shown(report_of(devices), "text"),
               AllOf(HasSubstr("1.200x"), HasSubstr("slower than allowed"), HasSubstr("FAIL")));
+}
+
+TEST(Health, FailsForOneCaseThatIsFarSlower) {
+  auto one = session(1);
+  *one[1].time_s *= 5;
+  const auto devices = health_of(set_of(one), reference());
+  EXPECT_EQ(devices.at(0).metrics[0].health, Health::fail);
+  EXPECT_NEAR(devices[0].metrics[0].ratio, 1, 1e-6) << "the family as such";
+  EXPECT_THAT(devices[0].metrics[0].reason, StartsWith("loom/kernel=b: 5x, allowed 1."));
+  EXPECT_EQ(devices[0].metrics[1].health, Health::pass);
+  *one[1].time_s *= 1.03 / 5;
+  EXPECT_EQ(health_with(one), Health::pass) << "a case may differ by more than its family";
+  auto first = session(1), second = session(1, 2);
+  *first[1].time_s *= 1.3;
+  EXPECT_GT(references_of(set_of(first + second)).at(0).families.at("loom").cases.at("loom/kernel=b").allowed,
+            1.5)
+      << "where sessions differ";
 }
 
 TEST(Health, FailsForACaseThatFailedAndIsNotSureOfWhatIsMissing) {
@@ -145,6 +163,14 @@ TEST(Health, AReferenceIsReadAsItWasWritten) {
   EXPECT_NEAR(read[0].families.at("loom").allowed, made[0].families.at("loom").allowed, 1e-3);
   EXPECT_NEAR(read[0].families.at("loom").cases.at("loom/kernel=b").time_s, 1e-3, 1e-8);
   EXPECT_EQ(read[0].families.at("loom").cases.at("loom/kernel=b").clock, "event, warm");
+  EXPECT_NEAR(read[0].families.at("loom").cases.at("loom/kernel=b").allowed,
+              made[0].families.at("loom").cases.at("loom/kernel=b").allowed, 1e-3);
+  auto older = nlohmann::json::parse(reference_text(made));
+  for (auto& family : older["devices"][0]["families"]) {
+    for (auto& one : family["cases"]) one.erase("allowed");
+  }
+  EXPECT_TRUE(std::isinf(
+      references_in(older.dump(), "x.json")[0].families.at("loom").cases.at("loom/kernel=b").allowed));
 }
 
 TEST(Health, RefusesWhatIsNoReference) {

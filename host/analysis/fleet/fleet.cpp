@@ -5,11 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
+#include "analysis/fleet/effects.hpp"
+#include "analysis/fleet/failures.hpp"
+#include "analysis/fleet/groups.hpp"
+#include "analysis/fleet/repeats.hpp"
 #include "base/error.hpp"
 
 namespace clweave::fleet {
@@ -17,177 +23,254 @@ namespace clweave::fleet {
 namespace {
 
 constexpr std::size_t least_devices = 4;
-constexpr double least_variance = 1e-8;  // a coarse clock makes devices equal
+constexpr std::size_t all_tests = 2;  // of families, and of cases
 
-// Sums of some values, from which one can be left out.
-struct Sums {
-  double n = 0, sum = 0, squares = 0;
-
-  void add(double value, double times = 1) {
-    if (std::isnan(value)) return;
-    n += times;
-    sum += times * value;
-    squares += times * value * value;
-  }
-  Sums without(double value) const {
-    Sums out = *this;
-    out.add(value, -1);
-    return out;
-  }
-  double mean() const { return sum / n; }
-  Spread spread() const {
-    return {std::max(least_variance, (squares - n * mean() * mean()) / (n - 1)), n - 1};
-  }
-};
-
-// A difference with its standard error: the statistic of a t test.
-struct Difference {
-  double value = 0, se = 1, degrees = 0;
-
-  double p(double margin) const {
-    // Skips the distribution for a difference within the margin, as most are.
-    return std::abs(value) <= margin ? 1 : beyond_margin_p(value / se, margin / se, degrees);
-  }
-  // Returns by how many standard errors it lies beyond the margin.
-  double beyond(double margin) const { return (std::abs(value) - margin) / se; }
-};
-
-Difference difference(double value, const Sums& others, const Spread& prior, double tails) {
-  const Spread noise = noise_of(others.spread(), prior, tails);
-  return {value - others.mean(), std::sqrt(noise.variance * (1 + 1 / others.n)), noise.degrees};
-}
+double margin_of(const FleetRules& rules) { return std::log1p(rules.margin); }
 
 // Returns the probability that any of so many tests gives this p (Bonferroni).
 double p_of_any(double p, std::size_t tests) { return std::min(1.0, p * static_cast<double>(tests)); }
 
-// The effects of a fleet's devices: by how much longer each takes in each family, as logarithms.
-struct Effects {
-  const IdenticalDevices* devices;
-  FleetRules rules;
-  std::vector<double> centres;  // per case
-  std::vector<IdenticalDevices::OfFamily> families;
-  std::vector<std::vector<double>> values;  // per family and device
+// The devices that are named, and what for.
+struct Named {
+  std::vector<bool> devices;
+  std::vector<std::vector<bool>> by_measure;  // per measure and device
 
-  std::size_t size() const { return devices->units.size(); }
-  double margin() const { return std::log1p(rules.margin); }
-  // Counts the families that a device has an effect in; its p is multiplied by their number.
-  std::size_t families_of(std::size_t u) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(values, [&](const auto& of_family) { return !std::isnan(of_family[u]); }));
-  }
+  explicit Named(const Effects& effects)
+      : devices(effects.size()), by_measure(effects.measures.size(), std::vector<bool>(effects.size())) {}
 };
 
-Effects effects_over(const IdenticalDevices& devices, std::vector<IdenticalDevices::OfFamily> families,
-                     std::vector<double> centres, const FleetRules& rules) {
-  Effects out{&devices, rules, std::move(centres), std::move(families), {}};
-  for (const auto& family : out.families) {
-    auto& values = out.values.emplace_back();
-    for (std::size_t u = 0; u < out.size(); ++u)
-      values.push_back(effect_of(devices, u, family.cases, out.centres));
+// ---- Groups
+
+// A measure in which the devices fall into groups.
+struct Split {
+  const Measure* measure = nullptr;
+  Groups groups;
+};
+
+// Makes two groups of the devices that are named, of one side, and the others.
+Groups groups_by(const Measure& measure, const std::vector<double>& p, double level) {
+  Groups out;
+  out.sizes.assign(2, 0);
+  out.means.assign(2, 0);
+  const double middle = middle_of(measure.values);
+  const auto is_odd = [&](std::size_t u) { return p[u] < level; };
+  bool slower = false;
+  for (std::size_t u = 0; u < p.size(); ++u) slower = slower || (is_odd(u) && measure.values[u] > middle);
+  for (std::size_t u = 0; u < p.size(); ++u) {
+    const double value = measure.values[u];
+    const std::size_t g = is_odd(u) && (value > middle) == slower ? (slower ? 1 : 0) : (slower ? 0 : 1);
+    out.of.push_back(std::isnan(value) ? Groups::none : g);
+    if (std::isnan(value)) continue;
+    ++out.sizes[g];
+    out.means[g] += value;
   }
+  for (std::size_t g = 0; g < 2; ++g)
+    out.means[g] /= static_cast<double>(std::max<std::size_t>(1, out.sizes[g]));
   return out;
+}
+
+// Returns whether the slowest group and the fastest differ by themselves, not only over something else.
+bool own_apart(const Measure& measure, const Groups& groups, double margin) {
+  if (measure.own.empty()) return true;
+  Sums fastest, slowest;
+  for (std::size_t u = 0; u < groups.of.size(); ++u) {
+    if (groups.of[u] == 0) fastest.add(measure.own[u]);
+    if (groups.of[u] + 1 == groups.sizes.size()) slowest.add(measure.own[u]);
+  }
+  return slowest.mean() - fastest.mean() > margin;
+}
+
+// Returns the groups of a measure if nobody can tell which of them is as it should be: if more than a quarter
+// of the devices is slow, more than a tenth is fast, or there is no group of three quarters. A single fast
+// device is none.
+std::optional<Split> split_of(const Measure& measure, const std::vector<double>& p, const FleetRules& rules) {
+  const double middle = middle_of(measure.values);
+  std::size_t slow = 0, fast = 0, n = 0;
+  std::vector<double> rest = measure.values;
+  for (std::size_t u = 0; u < p.size(); ++u) {
+    if (std::isnan(measure.values[u])) continue;
+    ++n;
+    if (p[u] >= rules.false_alarms) continue;
+    ++(measure.values[u] > middle ? slow : fast);
+    rest[u] = unmeasured;
+  }
+  const Groups left = groups_of(rest, measure.prior, margin_of(rules));
+  const bool many = 4 * slow > n || (fast > 1 && 10 * fast > n);
+  const bool grouped = left.sizes.size() > 1 && 4 * left.largest() < 3 * n;
+  if (!many && !grouped) return {};
+  Groups groups = groups_of(measure.values, measure.prior, margin_of(rules));
+  if (groups.sizes.size() < 2) groups = groups_by(measure, p, rules.false_alarms);
+  if (!own_apart(measure, groups, margin_of(rules))) return {};
+  return Split{&measure, std::move(groups)};
+}
+
+// Names the families that the devices fall into groups in.
+std::string families_of(const std::vector<Split>& splits, const Effects& effects) {
+  std::vector<std::string> names;
+  for (const auto& split : splits) {
+    if (split.measure->of == Measure::Of::all_families) return "most families";
+    const std::string name = split.measure->of_one_family() ? effects.families[split.measure->family].name
+                                                            : "what memory bounds over the rest";
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Returns that in all families, else the one whose groups are farthest apart.
+const Split& clearest_of(const std::vector<Split>& splits) {
+  const auto all = std::ranges::find_if(
+      splits, [](const Split& split) { return split.measure->of == Measure::Of::all_families; });
+  if (all != splits.end()) return *all;
+  return *std::ranges::max_element(
+      splits, {}, [](const Split& split) { return split.groups.means.back() - split.groups.means.front(); });
+}
+
+// Says what drivers the groups have, if they have none in common.
+std::string drivers_of(const Groups& groups, const Fleet& fleet) {
+  std::vector<std::set<std::string>> drivers(groups.sizes.size());
+  std::map<std::string, std::size_t> in;  // groups by driver
+  for (std::size_t u = 0; u < groups.of.size(); ++u) {
+    const auto* results = fleet.devices[u].results;
+    if (groups.of[u] == Groups::none || results == nullptr) continue;
+    if (drivers[groups.of[u]].insert(results->driver).second) ++in[results->driver];
+  }
+  if (in.size() < 2 || std::ranges::any_of(in, [](const auto& driver) { return driver.second > 1; }))
+    return "";
+  std::vector<std::string> words;
+  for (const auto& of : drivers) words.push_back(fmt::format("{}", fmt::join(of, ", ")));
+  return fmt::format("; their drivers differ in the same way: {}", fmt::join(words, " against "));
+}
+
+// Tells the groups, and that none of the devices is judged.
+void tell_groups(const Effects& effects, const std::vector<Split>& splits, Fleet& fleet) {
+  if (splits.empty()) return;
+  fleet.split = true;
+  const Groups& groups = clearest_of(splits).groups;
+  std::vector<std::string> words;
+  for (std::size_t g = 0; g < groups.sizes.size(); ++g)
+    words.push_back(
+        fmt::format("{} at {:.2f}x", groups.sizes[g], std::exp(groups.means[g] - groups.means.front())));
+  constexpr std::array<const char*, 5> numbers = {"", "", "two", "three", "four"};
+  fleet.notes.push_back(fmt::format(
+      "{} groups in {}: {}{}: which is as it should be, --baseline with times of good devices can tell",
+      numbers[groups.sizes.size()], families_of(splits, effects), fmt::join(words, ", "),
+      drivers_of(groups, fleet)));
+  for (std::size_t u = 0; u < groups.of.size(); ++u) {
+    fleet.devices[u].verdict = DeviceVerdict::unjudged;
+    fleet.devices[u].shared = groups.of[u] == Groups::none
+                                  ? "the fleet falls into groups, and it has not what tells of which it is"
+                                  : fmt::format("of the group at {:.2f}x",
+                                                std::exp(groups.means[groups.of[u]] - groups.means.front()));
+  }
 }
 
 // ---- Against each other
 
-// Returns a device's smallest p over its families, corrected for their number, and by how many standard
-// errors its largest effect lies beyond the margin.
-std::pair<double, double> odds_of(const Effects& effects, std::size_t u, const std::vector<Sums>& sums) {
-  double least = 1, farthest = 0;
-  for (std::size_t f = 0; f < effects.values.size(); ++f) {
-    const double value = effects.values[f][u];
-    if (std::isnan(value) || sums[f].n < least_devices) continue;
-    const Difference one = difference(value, sums[f].without(value), effects.families[f].prior, family_tails);
-    const double beyond = one.beyond(effects.margin());
-    farthest = std::max(farthest, beyond);
-    if (beyond > 2) least = std::min(least, one.p(effects.margin()));  // others are never significant
-  }
-  return {p_of_any(least, effects.families_of(u)), farthest};
-}
-
-// Finds outliers by the generalized extreme studentized deviate procedure (Rosner 1983): takes out the most
-// unlikely device, one after the other, and names all up to the last one that is significant. Returns which
-// are named, and sets their p.
-std::vector<bool> find_outliers(const Effects& effects, Fleet& fleet) {
-  std::vector<Sums> sums(effects.values.size());
-  for (std::size_t f = 0; f < sums.size(); ++f) {
-    for (const double value : effects.values[f]) sums[f].add(value);
-  }
-  std::vector<std::size_t> left(effects.size()), taken;
-  std::iota(left.begin(), left.end(), std::size_t{0});
-  std::size_t to_name = 0;
-  while (taken.size() < std::max<std::size_t>(1, effects.size() / 4)) {
-    std::size_t most = left.size();
-    double least_p = 1, farthest = 0;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const auto [p, distance] = odds_of(effects, left[i], sums);
-      if (distance > 0 && (p < least_p || (p == least_p && distance > farthest))) {
-        least_p = p;
-        farthest = distance;
-        most = i;
-      }
+// Finds the outliers of each measure, and the measures in which the devices fall into groups, whose outliers
+// are not named.
+std::vector<Split> find_outliers(const Effects& effects, const FleetRules& rules, Named& named,
+                                 Fleet& fleet) {
+  const double margin = margin_of(rules);
+  std::vector<Split> splits;
+  for (std::size_t m = 0; m < effects.measures.size(); ++m) {
+    const Measure& measure = effects.measures[m];
+    const auto measured =
+        std::ranges::count_if(measure.values, [](double value) { return !std::isnan(value); });
+    if (measured < static_cast<std::ptrdiff_t>(least_devices)) continue;
+    auto p = outlier_p(measure.values, measure.prior, margin, rules.false_alarms,
+                       all_tests * effects.measures.size());
+    const bool relative = !measure.own.empty();
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      if (!measure.counts(u, margin)) p[u] = 1;
     }
-    if (most == left.size()) break;
-    const std::size_t u = left[most];
-    double& p = fleet.devices[u].p;
-    p = p_of_any(least_p, 2 * left.size());
-    taken.push_back(u);
-    if (p < effects.rules.false_alarms) to_name = taken.size();
-    for (std::size_t f = 0; f < sums.size(); ++f) sums[f].add(effects.values[f][u], -1);
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(most));
+    if (auto split = split_of(measure, p, rules); split && (!relative || splits.empty())) {
+      splits.push_back(*std::move(split));
+      continue;
+    }
+    if (relative && std::ranges::any_of(splits, [&](const Split& split) {
+          return !split.measure->of_one_family() || !measure.of_one_family() ||
+                 split.measure->family == measure.family;
+        }))
+      continue;
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      if (p[u] >= rules.false_alarms) continue;
+      named.by_measure[m][u] = named.devices[u] = true;
+      fleet.devices[u].p = std::min(fleet.devices[u].p, p[u]);
+    }
   }
-  std::vector<bool> named(effects.size());
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    if (i < to_name)
-      named[taken[i]] = true;
-    else
-      fleet.devices[taken[i]].p = 1;
-  }
-  // Gives an outlier that others masked a p no larger than that of the outlier found after it.
-  double p = 1;
-  for (std::size_t i = to_name; i-- > 0;)
-    p = fleet.devices[taken[i]].p = std::min(p, fleet.devices[taken[i]].p);
-  return named;
+  return splits;
 }
 
 // Collects the differences of a fleet's devices in its families, and their p, not yet corrected.
 struct FamilyTests {
-  std::vector<std::vector<double>> p;   // per device
-  std::vector<double> spreads, leasts;  // per family
+  std::vector<std::vector<double>> p;              // per device
+  std::vector<std::vector<std::size_t>> families;  // per device: of which these are
+  std::vector<Difference> in_all;                  // per device
+  std::vector<double> spreads, leasts;             // per family
 
-  explicit FamilyTests(std::size_t devices) : p(devices) {}
+  explicit FamilyTests(std::size_t devices) : p(devices), families(devices), in_all(devices) {}
 };
 
-void add_test(const Effects& effects, std::size_t u, std::size_t f, const Difference& one, FamilyTests& tests,
-              Fleet& fleet) {
+DeviceDifference told(const std::string& family, const std::string& id, std::size_t cases,
+                      const Difference& one) {
   const double reach = t_quantile(0.95, one.degrees) * one.se;
-  fleet.devices[u].differences.push_back({effects.families[f].name,
-                                          {},
-                                          effects.families[f].cases.size(),
-                                          std::exp(one.value),
-                                          std::exp(one.value - reach),
-                                          std::exp(one.value + reach)});
-  tests.p[u].push_back(one.p(effects.margin()));
+  return {family, id, cases, std::exp(one.value), std::exp(one.value - reach), std::exp(one.value + reach)};
+}
+
+void add_test(const Effects& effects, std::size_t u, std::size_t f, const Difference& one, double margin,
+              FamilyTests& tests, Fleet& fleet) {
+  fleet.devices[u].differences.push_back(
+      told(effects.families[f].name, {}, effects.families[f].cases.size(), one));
+  tests.p[u].push_back(one.p(margin));
+  tests.families[u].push_back(f);
 }
 
 // Adds a family whose effects have this noise, and the least effect in it that names a device.
-void add_noise(const Effects& effects, const Spread& noise, double others, FamilyTests& tests) {
+void add_noise(const Effects& effects, const Spread& noise, double others, const FleetRules& rules,
+               FamilyTests& tests) {
   const double level =
-      effects.rules.false_alarms / static_cast<double>(2 * effects.size() * effects.families.size());
+      rules.false_alarms / static_cast<double>(all_tests * effects.size() * effects.measures.size());
   const double se = std::sqrt(noise.variance * (1 + 1 / others));
   tests.spreads.push_back(std::sqrt(noise.variance));
-  tests.leasts.push_back(std::exp(effects.margin() + t_quantile(1 - 2 * level, noise.degrees) * se) - 1);
+  tests.leasts.push_back(std::exp(margin_of(rules) + t_quantile(1 - 2 * level, noise.degrees) * se) - 1);
 }
 
-// Marks the families in which a named device is an outlier, at a false discovery rate of 1 % (Benjamini and
-// Hochberg 1995).
-void settle(const Effects& effects, const std::vector<bool>& named, const FamilyTests& tests, Fleet& fleet) {
+// Marks the families that a device was named by in this measure, or adds what they have in common.
+void mark(const Effects& effects, const Measure& measure, std::size_t u, const FamilyTests& tests,
+          FleetDevice& device) {
+  if (measure.of == Measure::Of::all_families) {
+    auto& difference = device.differences.emplace_back(
+        told(whole_device, {}, effects.devices->cases.size(), tests.in_all[u]));
+    difference.p = device.p;
+    difference.outlier = true;
+    return;
+  }
+  // Takes the families of that bound that differ by at least half as much as its cases do.
+  const bool by_memory = measure.values[u] > 0;
+  const auto takes_part = [&](std::size_t f) {
+    if (measure.of_one_family()) return f == measure.family;
+    const double own = std::abs(effects.of_family(f, u));
+    return mostly_bound(*effects.devices, effects.families[f], Bound::memory) == by_memory &&
+           2 * own > std::abs(measure.own[u]);
+  };
+  for (std::size_t i = 0; i < tests.families[u].size(); ++i) {
+    if (takes_part(tests.families[u][i])) device.differences[i].outlier = true;
+  }
+}
+
+// Marks what a named device is an outlier in: the families that it was named by, and those that it differs in
+// at a false discovery rate of 1 % (Benjamini and Hochberg 1995).
+void settle(const Effects& effects, const Named& named, const FamilyTests& tests, const FleetRules& rules,
+            Fleet& fleet) {
   for (std::size_t u = 0; u < effects.size(); ++u) {
     const auto adjusted = benjamini_hochberg(tests.p[u]);
     for (std::size_t i = 0; i < adjusted.size(); ++i) {
       DeviceDifference& one = fleet.devices[u].differences[i];
       one.p = adjusted[i];
-      one.outlier = named[u] && one.p < effects.rules.false_alarms;
+      one.outlier = named.devices[u] && one.p < rules.false_alarms;
+    }
+    for (std::size_t m = 0; m < effects.measures.size(); ++m) {
+      if (named.by_measure[m][u]) mark(effects, effects.measures[m], u, tests, fleet.devices[u]);
     }
   }
   if (!tests.spreads.empty()) fleet.spread = median(tests.spreads);
@@ -195,56 +278,65 @@ void settle(const Effects& effects, const std::vector<bool>& named, const Family
 }
 
 // Holds each device's families against those of the devices that are not named.
-void test_families(const Effects& effects, const std::vector<bool>& named, Fleet& fleet) {
+void test_families(const Effects& effects, const Named& named, const FleetRules& rules, Fleet& fleet) {
   FamilyTests tests(effects.size());
-  for (std::size_t f = 0; f < effects.values.size(); ++f) {
-    const Spread& prior = effects.families[f].prior;
+  for (const Measure& measure : effects.measures) {
+    if (!measure.own.empty()) continue;
     Sums good;
     for (std::size_t u = 0; u < effects.size(); ++u) {
-      if (!named[u]) good.add(effects.values[f][u]);
+      if (!named.devices[u]) good.add(measure.values[u]);
     }
     for (std::size_t u = 0; u < effects.size(); ++u) {
-      const double value = effects.values[f][u];
+      const double value = measure.values[u];
       if (std::isnan(value)) continue;
-      const Sums others = named[u] ? good : good.without(value);
-      if (others.n >= 2)
-        add_test(effects, u, f, difference(value, others, prior, family_tails), tests, fleet);
+      const Sums others = named.devices[u] ? good : good.without(value);
+      if (others.n < 2) continue;
+      const Difference one = difference(value, others, measure.prior, family_tails);
+      if (measure.of == Measure::Of::family)
+        add_test(effects, u, measure.family, one, margin_of(rules), tests, fleet);
+      else
+        tests.in_all[u] = one;
     }
-    if (good.n >= 2) add_noise(effects, noise_of(good.spread(), prior, family_tails), good.n, tests);
+    if (good.n >= 2 && measure.of == Measure::Of::family)
+      add_noise(effects, noise_of(good.spread(), measure.prior, family_tails), good.n, rules, tests);
   }
-  settle(effects, named, tests, fleet);
+  settle(effects, named, tests, rules, fleet);
+}
+
+// Adds a case in which a device that is not named differs, if it does.
+void test_case(const DeviceCase& one, const Difference& off, std::size_t tests, const FleetRules& rules,
+               FleetDevice& device) {
+  constexpr double far = 5;  // standard errors; less is never significant among so many tests
+  if (off.beyond(margin_of(rules)) < far) return;
+  const double p = p_of_any(off.p(margin_of(rules)), tests);
+  if (p >= rules.false_alarms) return;
+  auto& difference = device.differences.emplace_back(told(one.family, one.id, 1, off));
+  difference.p = p;
+  difference.outlier = true;
+  device.p = std::min(device.p, p);
 }
 
 // Tests every case of the devices that are not named by itself.
-void test_cases(const Effects& effects, const std::vector<bool>& named, Fleet& fleet) {
-  constexpr double far = 5;  // standard errors; less is never significant among so many tests
+void test_cases(const Effects& effects, const Named& named, const FleetRules& rules, Fleet& fleet) {
   const auto& cases = effects.devices->cases;
-  const std::size_t tests = 2 * cases.size() * effects.size();
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const DeviceCase& one = cases[c];
     Sums good;
     for (std::size_t u = 0; u < effects.size(); ++u) {
-      if (!named[u]) good.add(one.log_times[u] - effects.centres[c]);
+      if (!named.devices[u]) good.add(one.log_times[u] - effects.centres[c]);
     }
     if (good.n < least_devices) continue;
     for (std::size_t u = 0; u < effects.size(); ++u) {
       const double value = one.log_times[u] - effects.centres[c];
-      if (named[u] || std::isnan(value)) continue;
-      const Difference off = difference(value, good.without(value), one.prior, case_tails);
-      if (off.beyond(effects.margin()) < far) continue;
-      const double p = p_of_any(off.p(effects.margin()), tests);
-      if (p >= effects.rules.false_alarms) continue;
-      const double reach = t_quantile(0.95, off.degrees) * off.se;
-      FleetDevice& device = fleet.devices[u];
-      device.differences.push_back({one.family, one.id, 1, std::exp(off.value), std::exp(off.value - reach),
-                                    std::exp(off.value + reach), p, true});
-      device.p = std::min(device.p, p);
+      if (named.devices[u] || std::isnan(value)) continue;
+      test_case(one, difference(value, good.without(value), one.prior, case_tails),
+                all_tests * cases.size() * effects.size(), rules, fleet.devices[u]);
     }
   }
 }
 
 Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRules& rules, Fleet& fleet) {
-  Effects effects = effects_over(devices, devices.families(), centres(devices), rules);
+  Effects effects = effects_over(devices, devices.families(), centres(devices));
   const std::size_t n = effects.size();
   if (n < least_devices) {
     fleet.notes.push_back(fmt::format(
@@ -253,29 +345,37 @@ Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRule
     for (auto& device : fleet.devices) device.verdict = DeviceVerdict::unjudged;
     return effects;
   }
-  const auto named = find_outliers(effects, fleet);
-  test_families(effects, named, fleet);
-  test_cases(effects, named, fleet);
+  Named named(effects);
+  const auto splits = find_outliers(effects, rules, named, fleet);
+  test_families(effects, named, rules, fleet);
+  test_cases(effects, named, rules, fleet);
+  tell_groups(effects, splits, fleet);
   return effects;
 }
 
 // ---- Against a baseline
 
-// Returns the spread of the baseline's units, or that of the fleet's devices if it is wider: sessions of one
-// device do not tell what devices differ by. The devices' by their quartiles, as any number of them may be
-// outliers; of a normal distribution these are as efficient as 0.37 of the number.
-Spread widest(const Sums& base, const std::vector<double>& effects, const Spread& prior) {
+// Returns how much the devices of a fleet differ within their groups; of one group by its quartiles, as some
+// of it may be outliers. Of a normal distribution quartiles are as efficient as 0.37 of the number.
+Spread spread_within(const Measure& measure, double margin) {
   constexpr double interquartile_of_normal = 1.349, efficiency = 0.37;
+  const Groups groups = groups_of(measure.values, measure.prior, margin);
+  if (groups.sizes.size() != 1 || groups.within.degrees == 0) return groups.within;
+  std::vector<double> there = measure.values;
+  std::erase_if(there, [](double value) { return std::isnan(value); });
+  const double sd = (quantile(there, 0.75) - quantile(there, 0.25)) / interquartile_of_normal;
+  return {std::max(1e-8, sd * sd), efficiency * groups.within.degrees};
+}
+
+// Returns the spread of a baseline of four or more devices. Sessions of one device do not tell what devices
+// differ by: then that of the fleet's devices counts, if it is wider.
+Spread noise_for(const Sums& base, bool of_devices, const Measure& measure, double margin) {
   constexpr double guess = 0.25;  // as compare assumes if nobody has measured it
-  Spread out = base.n > 1 ? noise_of(base.spread(), prior, family_tails) : prior;
-  std::vector<double> there;
-  std::ranges::copy_if(effects, std::back_inserter(there), [](double e) { return !std::isnan(e); });
-  if (there.size() >= least_devices) {
-    const double sd = (quantile(there, 0.75) - quantile(there, 0.25)) / interquartile_of_normal;
-    const Spread devices =
-        noise_of({std::max(least_variance, sd * sd), efficiency * static_cast<double>(there.size() - 1)},
-                 prior, family_tails);
-    if (devices.variance > out.variance || out.degrees == 0) out = devices;
+  Spread out = base.n > 1 ? noise_of(base.spread(), measure.prior, family_tails) : measure.prior;
+  if (!of_devices) {
+    const Spread within = spread_within(measure, margin);
+    const Spread devices = within.degrees > 0 ? noise_of(within, measure.prior, family_tails) : Spread{};
+    if (devices.degrees > 0 && (devices.variance > out.variance || out.degrees == 0)) out = devices;
   }
   return out.degrees > 0 ? out : Spread{guess * guess, family_tails};
 }
@@ -295,38 +395,111 @@ std::vector<double> centres_of(const IdenticalDevices& baseline, const std::vect
   return out;
 }
 
-Effects hold_against(const IdenticalDevices& baseline, const IdenticalDevices& devices,
-                     const FleetRules& rules, Fleet& fleet) {
-  const auto base_centres = centres(baseline);
-  auto middle = centres_of(baseline, base_centres, devices);
+// A baseline, as the fleet's cases and families ask for it.
+struct Baseline {
+  const IdenticalDevices* devices;
+  std::vector<double> centres;  // per case of its own
+  Effects effects;              // of its units, in the fleet's families
+  bool of_devices = false;      // four or more, not sessions of one
+};
+
+Baseline baseline_for(const IdenticalDevices& devices,
+                      const std::vector<IdenticalDevices::OfFamily>& wanted) {
+  Baseline out{&devices, centres(devices), {}, false};
+  std::vector<IdenticalDevices::OfFamily> families;
+  const auto all = devices.families();
+  for (const auto& family : wanted)
+    families.push_back(*std::ranges::find(all, family.name, &IdenticalDevices::OfFamily::name));
+  out.effects = effects_over(devices, std::move(families), out.centres);
+  std::set<std::string_view> locations;
+  for (const auto& unit : devices.units) locations.insert(unit.location);
+  out.of_devices = locations.size() >= least_devices;
+  return out;
+}
+
+// Tests every case of the devices that are not named against the baseline's.
+void test_cases(const Effects& effects, const Baseline& baseline, const Named& named, const FleetRules& rules,
+                Fleet& fleet) {
+  const auto& cases = effects.devices->cases;
+  std::map<std::string_view, std::size_t> there;
+  for (std::size_t c = 0; c < baseline.devices->cases.size(); ++c) there[baseline.devices->cases[c].id] = c;
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    if (std::isnan(effects.centres[c])) continue;
+    const std::size_t of_base = there.at(cases[c].id);
+    Sums base;
+    for (const double log_time : baseline.devices->cases[of_base].log_times)
+      base.add(log_time - baseline.centres[of_base]);
+    const Spread noise = base.n > 1 ? noise_of(base.spread(), cases[c].prior, case_tails) : cases[c].prior;
+    if (noise.degrees == 0) continue;
+    const double se = std::sqrt(noise.variance * (1 + 1 / std::max(1.0, base.n)));
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      const double value = cases[c].log_times[u] - effects.centres[c];
+      if (!named.devices[u] && !std::isnan(value))
+        test_case(cases[c], {value, se, std::min(case_tails, noise.degrees)},
+                  all_tests * cases.size() * effects.size(), rules, fleet.devices[u]);
+    }
+  }
+}
+
+// Names the devices whose least p is significant among all devices (Holm, "A simple sequentially rejective
+// multiple test procedure", 1979). `p` is per measure and device.
+Named named_by(const Effects& effects, const std::vector<std::vector<double>>& p, const FleetRules& rules,
+               Fleet& fleet) {
+  Named out(effects);
+  std::vector<std::size_t> order(effects.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    for (const auto& of_measure : p)
+      fleet.devices[u].p =
+          std::min(fleet.devices[u].p, p_of_any(of_measure[u], all_tests * effects.measures_of(u)));
+  }
+  std::ranges::sort(order, {}, [&](std::size_t u) { return fleet.devices[u].p; });
+  double least = 0;  // of the devices before
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t u = order[i], left = order.size() - i;
+    fleet.devices[u].p = least = std::max(least, p_of_any(fleet.devices[u].p, left));
+    out.devices[u] = least < rules.false_alarms;
+    for (std::size_t m = 0; m < p.size(); ++m)
+      out.by_measure[m][u] =
+          out.devices[u] && p_of_any(p[m][u], all_tests * effects.measures_of(u) * left) < rules.false_alarms;
+  }
+  return out;
+}
+
+Effects hold_against(const IdenticalDevices& good, const IdenticalDevices& devices, const FleetRules& rules,
+                     Fleet& fleet) {
+  const double margin = margin_of(rules);
+  auto middle = centres_of(good, centres(good), devices);
   auto families = devices.families();
   for (auto& family : families)
     std::erase_if(family.cases, [&](std::size_t c) { return std::isnan(middle[c]); });
   std::erase_if(families, [](const auto& family) { return family.cases.empty(); });
-  Effects effects = effects_over(devices, std::move(families), std::move(middle), rules);
-  const auto of_base = baseline.families();
+  const Baseline baseline = baseline_for(good, families);
+  Effects effects = effects_over(devices, std::move(families), std::move(middle));
   FamilyTests tests(effects.size());
-  for (std::size_t f = 0; f < effects.families.size(); ++f) {
+  std::vector<std::vector<double>> p;
+  for (std::size_t m = 0; m < effects.measures.size(); ++m) {
+    const Measure& measure = effects.measures[m];
     Sums base;
-    const auto its = std::ranges::find(of_base, effects.families[f].name, &IdenticalDevices::OfFamily::name);
-    for (std::size_t u = 0; its != of_base.end() && u < baseline.units.size(); ++u)
-      base.add(effect_of(baseline, u, its->cases, base_centres));
+    for (const double value : baseline.effects.measures[m].values) base.add(value);
     const double n = std::max(1.0, base.n);
-    const Spread noise = widest(base, effects.values[f], effects.families[f].prior);
+    const Spread noise = noise_for(base, baseline.of_devices, measure, margin);
     const double se = std::sqrt(noise.variance * (1 + 1 / n));
+    auto& of_measure = p.emplace_back(effects.size(), 1);
     for (std::size_t u = 0; u < effects.size(); ++u) {
-      if (const double value = effects.values[f][u]; !std::isnan(value))
-        add_test(effects, u, f, {value, se, noise.degrees}, tests, fleet);
+      if (std::isnan(measure.values[u])) continue;
+      const Difference one{measure.values[u], se, noise.degrees};
+      if (measure.counts(u, margin)) of_measure[u] = one.p(margin);
+      if (measure.of == Measure::Of::family)
+        add_test(effects, u, measure.family, one, margin, tests, fleet);
+      else if (measure.of == Measure::Of::all_families)
+        tests.in_all[u] = one;
     }
-    add_noise(effects, noise, n, tests);
+    if (measure.of == Measure::Of::family) add_noise(effects, noise, n, rules, tests);
   }
-  std::vector<bool> named(effects.size());
-  for (std::size_t u = 0; u < effects.size(); ++u) {
-    double& p = fleet.devices[u].p;
-    for (const double one : tests.p[u]) p = std::min(p, p_of_any(one, effects.size() * tests.p[u].size()));
-    named[u] = p < rules.false_alarms;
-  }
-  settle(effects, named, tests, fleet);
+  const Named named = named_by(effects, p, rules, fleet);
+  settle(effects, named, tests, rules, fleet);
+  test_cases(effects, baseline, named, rules, fleet);
   return effects;
 }
 
@@ -353,13 +526,13 @@ std::vector<std::size_t> cases_bound_by(const IdenticalDevices& devices, Bound b
 }
 
 // Says what the slow cases of a device have in common: its clock, its memory, its cores, or a family.
-std::string shared_by(const Effects& effects, const FleetDevice& device, std::size_t u, double spread) {
-  const double margin = effects.margin();
+std::string shared_by(const Effects& effects, const FleetDevice& device, std::size_t u, double spread,
+                      double margin) {
   std::vector<double> logs;
   std::vector<std::string> slow;
   bool by_case = true;
   for (const auto& one : device.differences) {
-    if (one.id.empty()) logs.push_back(std::log(one.ratio));
+    if (one.id.empty() && one.family != whole_device) logs.push_back(std::log(one.ratio));
     if (!one.outlier || one.ratio < 1) continue;
     by_case = by_case && !one.id.empty();
     if (std::ranges::find(slow, one.family) == slow.end()) slow.push_back(one.family);
@@ -387,20 +560,40 @@ std::string shared_by(const Effects& effects, const FleetDevice& device, std::si
   return fmt::format("{} alone", fmt::join(slow, ", "));
 }
 
-void conclude(const Effects& effects, Fleet& fleet) {
+// Says in how many processes a device was slow in what it is named for, where the fewest were.
+std::string times_of(const Effects& effects, const FleetDevice& device, std::size_t u, double margin) {
+  SlowProcesses least{Groups::none, 0};
+  for (const auto& one : device.differences) {
+    if (!one.outlier || one.ratio < 1) continue;
+    if (const auto found = slow_processes(effects, u, one, margin); found.slow < least.slow) least = found;
+  }
+  return least.all == 1 ? "in its only process" : fmt::format("in {} of {} processes", least.slow, least.all);
+}
+
+void conclude(const Effects& effects, const FleetRules& rules, Fleet& fleet) {
+  const double margin = margin_of(rules);
   for (std::size_t u = 0; u < effects.size(); ++u) {
     FleetDevice& device = fleet.devices[u];
     for (const auto& one : effects.devices->cases)
       (std::isnan(one.log_times[u]) ? device.missing : device.cases) += 1;
-    if (device.verdict == DeviceVerdict::unjudged) continue;
+    for (std::size_t f = 0; f < effects.families.size(); ++f) {
+      if (std::isnan(effects.of_family(f, u))) device.lacks.push_back(effects.families[f].name);
+    }
+  }
+  const auto for_good = slow_for_good(effects, fleet, rules);
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    FleetDevice& device = fleet.devices[u];
     const auto is = [&](bool slower) {
       return std::ranges::any_of(device.differences, [&](const DeviceDifference& one) {
         return one.outlier && (one.ratio > 1) == slower;
       });
     };
     if (is(true)) {
-      device.verdict = DeviceVerdict::drain;
-      device.shared = shared_by(effects, device, u, fleet.spread);
+      device.verdict = for_good[u] ? DeviceVerdict::drain : DeviceVerdict::again;
+      device.shared = shared_by(effects, device, u, fleet.spread, margin);
+      if (!for_good[u]) device.shared += ", " + times_of(effects, device, u, margin);
+    } else if (device.verdict == DeviceVerdict::unjudged) {
+      continue;
     } else if (is(false)) {
       device.verdict = DeviceVerdict::faster;
     } else if (2 * effects.families_of(u) < effects.families.size() || effects.families.empty()) {
@@ -410,78 +603,7 @@ void conclude(const Effects& effects, Fleet& fleet) {
   }
 }
 
-// ---- Failures
-
-// The outcomes of one case over the devices.
-struct Outcomes {
-  std::string family;
-  std::map<const DeviceResults*, const CaseTimes*> failed;
-  std::size_t right = 0, unsupported = 0, implausible = 0;
-};
-
-void add_failures(Fleet& fleet) {
-  std::map<std::string, Outcomes> outcomes;
-  std::vector<std::string> order;
-  for (const auto& device : fleet.devices) {
-    for (const auto& at : device.results->cases) {
-      if (at.known_incorrect) continue;
-      const auto [it, is_new] = outcomes.try_emplace(at.label());
-      if (is_new) order.push_back(at.label());
-      it->second.family = at.family();
-      if (at.ok())
-        ++it->second.right;
-      else if (is_device_failure(at))
-        it->second.failed[device.results] = &at;
-      else if (at.status == Status::implausible)
-        ++it->second.implausible;
-      else
-        ++it->second.unsupported;
-    }
-  }
-  std::size_t of_most = 0, lacked = 0, implausible = 0;
-  for (const auto& id : order) {
-    const Outcomes& one = outcomes[id];
-    implausible += one.implausible;
-    if (one.unsupported > 0 && one.unsupported < one.right) ++lacked;
-    if (one.failed.empty()) continue;
-    if (one.failed.size() > one.right) {
-      ++of_most;
-      continue;
-    }
-    for (auto& device : fleet.devices) {
-      const auto it = one.failed.find(device.results);
-      if (it == one.failed.end()) continue;
-      device.failures.push_back({one.family, id, it->second->status, it->second->reason});
-    }
-  }
-  if (of_most > 0)
-    fleet.notes.push_back(fmt::format(
-        "{} cases fail on more devices than they are right on: that is their kernel or driver, not a device",
-        of_most));
-  if (implausible > 0)
-    fleet.notes.push_back(
-        fmt::format("{} time{} of a case on a device {} implausible and not counted: had {} other work?",
-                    implausible, implausible == 1 ? "" : "s", implausible == 1 ? "is" : "are",
-                    implausible == 1 ? "its host" : "their hosts"));
-  if (lacked > 0)
-    fleet.notes.push_back(fmt::format(
-        "{} cases are unsupported on some devices that others run: have all one driver?", lacked));
-}
-
-void blame(FleetDevice& device) {
-  if (device.failures.empty()) return;
-  device.verdict = DeviceVerdict::drain;
-  std::map<Status, std::set<std::string>> kinds;
-  for (const auto& failure : device.failures) kinds[failure.status].insert(failure.family);
-  std::vector<std::string> words;
-  for (const auto& [status, families] : kinds) {
-    const auto n = std::ranges::count(device.failures, status, &DeviceFailure::status);
-    words.push_back(fmt::format("{} in {} of {}", text_of(status),
-                                n == 1 ? "a case" : std::to_string(n) + " cases", fmt::join(families, ", ")));
-  }
-  device.shared =
-      fmt::format("{}{}{}", fmt::join(words, "; "), device.shared.empty() ? "" : "; ", device.shared);
-}
+// ---- Notes
 
 void note_drivers(Fleet& fleet) {
   std::map<std::string, std::size_t> drivers;
@@ -492,6 +614,79 @@ void note_drivers(Fleet& fleet) {
   fleet.notes.push_back(fmt::format("several drivers: {}", fmt::join(words, ", ")));
 }
 
+bool is_slow(const FleetDevice& device) {
+  return device.verdict == DeviceVerdict::drain || device.verdict == DeviceVerdict::again;
+}
+
+// Judges no device whose driver few have, if all with that driver are slow: nobody can tell one from the
+// other. With a baseline of that driver somebody can.
+void doubt_drivers(Fleet& fleet, const DeviceResults* baseline) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> drivers;  // devices, and slow ones
+  for (const auto& device : fleet.devices) {
+    auto& [all, slow] = drivers[device.results->driver];
+    ++all;
+    slow += is_slow(device) ? 1 : 0;
+  }
+  for (auto& device : fleet.devices) {
+    const std::string& driver = device.results->driver;
+    const auto [all, slow] = drivers[driver];
+    const bool known = baseline != nullptr && baseline->driver == driver;
+    if (known || !is_slow(device) || slow < all || 2 * all >= fleet.devices.size()) continue;
+    device.verdict = DeviceVerdict::unjudged;
+    device.shared += fmt::format("; {} driver {}: it, or the device?",
+                                 all == 1 ? "alone has" : fmt::format("so are all {} with", all), driver);
+  }
+}
+
+// Notes that all devices are slower than the baseline: what they share may be at fault.
+void note_common_slowness(Fleet& fleet, const DeviceResults* baseline) {
+  if (baseline == nullptr || fleet.devices.size() < 2 || !std::ranges::all_of(fleet.devices, is_slow)) return;
+  const std::string driver = baseline->driver == fleet.devices.front().results->driver
+                                 ? ""
+                                 : fmt::format(" (its driver is {}, theirs {})", baseline->driver,
+                                               fleet.devices.front().results->driver);
+  fleet.notes.push_back(fmt::format(
+      "all {} devices are slower than the baseline: look first at what they share, as driver, power limit or "
+      "cooling, and at the baseline{}",
+      fleet.devices.size(), driver));
+}
+
+// Notes families that some devices lack and most have.
+void note_missing(Fleet& fleet) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> words;
+  for (const auto& device : fleet.devices) {
+    if (device.lacks.empty() || device.verdict == DeviceVerdict::unjudged) continue;
+    words.push_back(fmt::format("{}: {}", device.location, fmt::join(device.lacks, ", ")));
+  }
+  if (words.empty()) return;
+  const std::size_t left = words.size() > most ? words.size() - most : 0;
+  words.resize(words.size() - left);
+  fleet.notes.push_back(fmt::format("not judged in these families, for want of times: {}{}",
+                                    fmt::join(words, "; "),
+                                    left > 0 ? fmt::format("; and {} devices more", left) : ""));
+}
+
+// Says what to run for the devices that are to be measured again.
+void note_repeats(Fleet& fleet) {
+  constexpr std::size_t most = 5;
+  std::size_t n = 0;
+  for (const auto& device : fleet.devices) {
+    if (device.verdict != DeviceVerdict::again) continue;
+    if (++n > most) continue;
+    std::set<std::string> families;
+    for (const auto& one : device.differences) {
+      if (one.outlier && one.ratio > 1 && one.family != whole_device) families.insert(one.family);
+    }
+    fleet.notes.push_back(fmt::format(
+        "a process may run slow once; with the options of its file, {}: clweave run --device {} --family {} "
+        "--runs 2 --csv again.csv; then clweave fleet with that file, too",
+        device.location, device.results->uuid.empty() ? device.results->id : device.results->uuid,
+        families.empty() ? "all" : fmt::format("{}", fmt::join(families, ","))));
+  }
+  if (n > most) fleet.notes.push_back(fmt::format("and {} devices more to be measured again", n - most));
+}
+
 }  // namespace
 
 const char* word_of(DeviceVerdict verdict) {
@@ -499,6 +694,7 @@ const char* word_of(DeviceVerdict verdict) {
     case DeviceVerdict::fine: return "fine";
     case DeviceVerdict::faster: return "faster";
     case DeviceVerdict::unjudged: return "not judged";
+    case DeviceVerdict::again: return "measure again";
     case DeviceVerdict::drain: return "drain";
   }
   return "";
@@ -523,7 +719,7 @@ Fleet fleet_of(const IdenticalDevices& devices, const IdenticalDevices* baseline
                                               : hold_against_each_other(devices, rules, out);
   out.cases = devices.cases.size();
   out.families = effects.families.size();
-  conclude(effects, out);
+  conclude(effects, rules, out);
   return out;
 }
 
@@ -540,15 +736,19 @@ std::vector<Fleet> fleets_of(const ResultsSet& set, const ResultsSet* baseline, 
   std::vector<Fleet> out;
   std::vector<std::string> without;
   for (const auto& devices : identical_devices(set, Unit::device)) {
-    const auto base = std::ranges::find(good, devices.device, &IdenticalDevices::device);
+    const auto base =
+        std::ranges::find_if(good, [&](const auto& one) { return identical(*one.kind, *devices.kind); });
     if (baseline != nullptr && base == good.end()) {
       without.push_back(devices.device);
       continue;
     }
     Fleet& fleet = out.emplace_back(fleet_of(devices, baseline != nullptr ? &*base : nullptr, rules));
-    add_failures(fleet);
-    for (auto& device : fleet.devices) blame(device);
+    doubt_drivers(fleet, baseline != nullptr ? base->kind : nullptr);
+    blame_for_failures(fleet, baseline);
     note_drivers(fleet);
+    note_common_slowness(fleet, baseline != nullptr ? base->kind : nullptr);
+    note_missing(fleet);
+    note_repeats(fleet);
   }
   if (out.empty())
     throw Error(ErrorCode::usage, fmt::format("the baseline has no device of {}", fmt::join(without, ", ")));

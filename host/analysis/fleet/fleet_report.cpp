@@ -19,7 +19,8 @@ namespace {
 Style style_of(DeviceVerdict verdict) {
   switch (verdict) {
     case DeviceVerdict::drain: return Style::red;
-    case DeviceVerdict::unjudged: return Style::yellow;
+    case DeviceVerdict::unjudged:
+    case DeviceVerdict::again: return Style::yellow;
     case DeviceVerdict::faster: return Style::cyan;
     case DeviceVerdict::fine: break;
   }
@@ -50,7 +51,7 @@ void add_differences(Report& out, const Fleet& fleet, bool every) {
                {fleet.by_baseline ? "over the baseline" : "over the others'", Align::right},
                {"95 % interval", Align::left, Overflow::cut, 1}});
   for (const auto& device : fleet.devices) {
-    if (device.verdict != DeviceVerdict::drain && device.verdict != DeviceVerdict::faster) continue;
+    if (device.verdict == DeviceVerdict::fine || device.verdict == DeviceVerdict::unjudged) continue;
     for (const auto& one : device.differences) {
       if (!one.outlier && !every) continue;
       table.add({device.location, one.id.empty() ? one.family : one.id, std::to_string(one.cases),
@@ -150,16 +151,17 @@ Report report_of(const std::vector<Fleet>& fleets, bool every) {
                             fleet.devices.size() == 1 ? "" : "s", fleet.cases, fleet.families,
                             fleet.families == 1 ? "y" : "ies"));
     for (const auto& note : fleet.notes) out.line(paint("note: " + note, Style::yellow));
-    if (fleet.least > 0)
+    if (fleet.least > 0 && !fleet.split)
       out.line(fmt::format("In a typical family devices differ by {}; one that differs by {} is named.",
                            percent_text(fleet.spread, 1), percent_text(fleet.least, 1)));
     std::vector<std::string> totals;
-    for (const auto verdict :
-         {DeviceVerdict::drain, DeviceVerdict::unjudged, DeviceVerdict::faster, DeviceVerdict::fine}) {
+    for (const auto verdict : {DeviceVerdict::drain, DeviceVerdict::again, DeviceVerdict::unjudged,
+                               DeviceVerdict::faster, DeviceVerdict::fine}) {
       const auto n = fleet.count(verdict);
       if (n == 0 && verdict != DeviceVerdict::drain) continue;
-      const std::string words = verdict == DeviceVerdict::drain
-                                    ? "TO BE DRAINED"
+      const std::string words = verdict == DeviceVerdict::drain ? "TO BE DRAINED"
+                                : verdict == DeviceVerdict::again
+                                    ? "TO BE MEASURED AGAIN"
                                     : boost::to_upper_copy<std::string>(word_of(verdict));
       totals.push_back(n > 0 ? paint(fmt::format("{} {}", n, words), style_of(verdict))
                              : fmt::format("{} {}", n, words));

@@ -19,18 +19,21 @@ std::string first_part(const std::string& text) { return text.substr(0, text.fin
 struct UnitTime {
   std::size_t unit;
   const CaseTimes* at;
-  double log_time;  // unmeasured if the canary ran slow beside every run
+  double log_time;                 // unmeasured if the canary ran slow beside every run
+  std::vector<double> by_process;  // in the order of the unit's processes
 };
 
-UnitTime unit_time(std::size_t unit, const CaseTimes& at, const std::vector<const RunTime*>& runs) {
-  double sum = 0;
-  std::size_t n = 0;
+// Takes the runs of a unit; `processes` are the unit's so far.
+UnitTime unit_time(std::size_t unit, const CaseTimes& at, const std::vector<const RunTime*>& runs,
+                   std::map<std::uint32_t, std::size_t>& processes) {
+  std::vector<double> all, by_process;
   for (const auto* run : runs) {
+    const std::size_t process = processes.try_emplace(run->run, processes.size()).first->second;
     if (run->slowed) continue;
-    sum += std::log(run->time_s);
-    ++n;
+    if (by_process.size() <= process) by_process.resize(process + 1, unmeasured);
+    all.push_back(by_process[process] = std::log(run->time_s));
   }
-  return {unit, &at, n > 0 ? sum / static_cast<double>(n) : unmeasured};
+  return {unit, &at, all.empty() ? unmeasured : median(all), std::move(by_process)};
 }
 
 // Returns the clock or work of most units.
@@ -55,7 +58,8 @@ struct Times {
 // Adds a device: one unit, or one for each of its sessions.
 void add(const DeviceResults& device, const std::string& location, Unit unit, bool by_file,
          std::vector<DeviceUnit>& units, Times& times) {
-  std::map<std::uint32_t, std::size_t> own;  // units by session
+  std::map<std::uint32_t, std::size_t> own;                               // units by session
+  std::map<std::size_t, std::map<std::uint32_t, std::size_t>> processes;  // by unit
   const auto unit_of = [&](const RunTime& run) {
     const std::uint32_t session = unit == Unit::device ? 0 : by_file ? run.file : run.run;
     const auto [it, is_new] = own.try_emplace(session, units.size());
@@ -69,8 +73,10 @@ void add(const DeviceResults& device, const std::string& location, Unit unit, bo
     for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);
     const auto [it, is_new] = times.index.try_emplace(at.id(), times.cases.size());
     if (is_new) times.cases.emplace_back();
-    for (const auto& [number, its] : runs) times.cases[it->second].push_back(unit_time(number, at, its));
+    for (const auto& [number, its] : runs)
+      times.cases[it->second].push_back(unit_time(number, at, its, processes[number]));
   }
+  for (const auto& [number, its] : processes) units[number].processes = its.size();
   if (unit == Unit::device && own.empty()) units.push_back({&device, location});  // no case of it is ok
 }
 
@@ -86,6 +92,7 @@ std::optional<DeviceCase> case_of(const std::vector<UnitTime>& times, const std:
   out.work = most_common(times, &CaseTimes::work);
   out.bound = bound_of(any.runs.front());
   out.log_times.assign(units.size(), unmeasured);
+  out.by_process.resize(units.size());
   std::vector<double> seconds;
   for (const auto& one : times) {
     if (one.at->clock != out.clock || one.at->work != out.work) {
@@ -95,6 +102,7 @@ std::optional<DeviceCase> case_of(const std::vector<UnitTime>& times, const std:
     seconds.push_back(one.at->median_s());
     if (std::isnan(one.log_time)) ++units[one.unit].slowed;
     out.log_times[one.unit] = one.log_time;
+    out.by_process[one.unit] = one.by_process;
   }
   if (2 * seconds.size() < units.size()) return {};
   const Timer timer = out.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
@@ -137,19 +145,25 @@ std::vector<IdenticalDevices::OfFamily> IdenticalDevices::families() const {
   return out;
 }
 
+bool identical(const DeviceResults& a, const DeviceResults& b) {
+  return a.name == b.name && first_part(a.platform) == first_part(b.platform) &&
+         (a.compute_units == b.compute_units || a.compute_units == 0 || b.compute_units == 0);
+}
+
 std::vector<IdenticalDevices> identical_devices(const ResultsSet& set, Unit unit) {
-  std::vector<std::pair<std::string, std::vector<const DeviceResults*>>> by_name;
+  std::vector<std::vector<const DeviceResults*>> kinds;
   const auto all = measured(set);
   for (const auto* device : all) {
-    const std::string key = device->name + ", " + first_part(device->platform);
-    auto it = std::ranges::find(by_name, key, [](const auto& one) { return one.first; });
-    if (it == by_name.end()) it = by_name.insert(by_name.end(), {key, {}});
-    it->second.push_back(device);
+    auto it =
+        std::ranges::find_if(kinds, [&](const auto& kind) { return identical(*kind.front(), *device); });
+    if (it == kinds.end()) it = kinds.insert(it, std::vector<const DeviceResults*>());
+    it->push_back(device);
   }
   std::vector<IdenticalDevices> out;
-  for (const auto& [key, devices] : by_name) {
+  for (const auto& devices : kinds) {
     IdenticalDevices& made = out.emplace_back();
     made.device = devices.front()->name;
+    made.kind = devices.front();
     const auto locations = locations_of(devices);
     Times times;
     for (std::size_t i = 0; i < devices.size(); ++i)
@@ -172,18 +186,54 @@ std::vector<double> centres(const IdenticalDevices& devices) {
   return out;
 }
 
-double effect_of(const IdenticalDevices& devices, std::size_t unit, const std::vector<std::size_t>& cases,
-                 const std::vector<double>& centres) {
+namespace {
+
+// Returns the weighted median of how much longer `log_time` of each case says that it takes.
+template <class LogTime>
+double effect_by(const IdenticalDevices& devices, const std::vector<std::size_t>& cases,
+                 const std::vector<double>& centres, const LogTime& log_time) {
   std::vector<double> values, weights;
   values.reserve(cases.size());
   weights.reserve(cases.size());
   for (const std::size_t c : cases) {
-    const double difference = devices.cases[c].log_times[unit] - centres[c];
+    const double difference = log_time(devices.cases[c]) - centres[c];
     if (std::isnan(difference)) continue;
     values.push_back(difference);
     weights.push_back(devices.cases[c].weight);
   }
   return values.empty() || 2 * values.size() < cases.size() ? unmeasured : weighted_median(values, weights);
+}
+
+}  // namespace
+
+double effect_of(const IdenticalDevices& devices, std::size_t unit, const std::vector<std::size_t>& cases,
+                 const std::vector<double>& centres) {
+  return effect_by(devices, cases, centres, [&](const DeviceCase& one) { return one.log_times[unit]; });
+}
+
+std::vector<double> process_effects_of(const IdenticalDevices& devices, std::size_t unit,
+                                       const std::vector<std::size_t>& cases,
+                                       const std::vector<double>& centres) {
+  std::vector<double> out;
+  std::size_t processes = 0;
+  for (const std::size_t c : cases) {
+    const auto& all = devices.cases[c].by_process;
+    if (!all.empty()) processes = std::max(processes, all[unit].size());
+  }
+  for (std::size_t process = 0; process < processes; ++process) {
+    const double effect = effect_by(devices, cases, centres, [&](const DeviceCase& one) {
+      return one.by_process.empty() || process >= one.by_process[unit].size() ? unmeasured
+                                                                              : one.by_process[unit][process];
+    });
+    if (!std::isnan(effect)) out.push_back(effect);
+  }
+  return out;
+}
+
+bool mostly_bound(const IdenticalDevices& devices, const IdenticalDevices::OfFamily& family, Bound bound) {
+  const auto n =
+      std::ranges::count_if(family.cases, [&](std::size_t c) { return devices.cases[c].bound == bound; });
+  return 2 * static_cast<std::size_t>(n) > family.cases.size();
 }
 
 bool is_device_failure(const CaseTimes& at) { return at.failed() && at.status != Status::implausible; }

@@ -19,6 +19,7 @@ struct DeviceUnit {
   std::string location;    // for people: "node07 0000:18:00.0"
   std::size_t slowed = 0;  // cases whose every run was beside a slow canary, and is not counted
   std::size_t apart = 0;   // cases timed by another clock than most units', or of other work
+  std::size_t processes = 1;
 };
 
 // The resource that limits a case; memory only if the data were not cached.
@@ -30,12 +31,16 @@ struct DeviceCase {
   Bound bound = Bound::other;
   Spread prior;       // the variance measured between sessions; no degrees if unknown
   double weight = 1;  // 1 / that variance; 1 if unknown
-  std::vector<double>
-      log_times;  // per unit, the mean over its runs of the logarithm of seconds, or unmeasured
+  // Per unit, the median over its processes of the logarithm of seconds, or unmeasured: of three processes
+  // one that ran slow changes nothing.
+  std::vector<double> log_times;
+  // Per unit, of each process, or unmeasured; empty: nobody knows.
+  std::vector<std::vector<double>> by_process = {};
 };
 
 struct IdenticalDevices {
-  std::string device;  // as its driver names it
+  std::string device;                   // as its driver names it
+  const DeviceResults* kind = nullptr;  // one of them
   std::vector<DeviceUnit> units;
   std::vector<DeviceCase> cases;  // those that at least half of the units have, in the order met
 
@@ -49,11 +54,15 @@ struct IdenticalDevices {
 };
 
 enum class Unit {
-  device,  // the mean of all its runs
+  device,  // all its processes together
   session  // of a device: a file if there are several, else a run
 };
 
-// Returns the devices of a set by name, in the order met. Known-incorrect kernels, findings, tuned
+// Returns whether both are of one model by one platform. A part of a divided device has fewer compute units
+// than the whole; 0, in older files, is unknown.
+bool identical(const DeviceResults&, const DeviceResults&);
+
+// Returns the devices of a set by model, in the order met. Known-incorrect kernels, findings, tuned
 // configurations and cases that a session chose for itself are left out.
 std::vector<IdenticalDevices> identical_devices(const ResultsSet&, Unit);
 
@@ -64,6 +73,14 @@ std::vector<double> centres(const IdenticalDevices&);
 // differences of logarithms. Unmeasured if it has fewer than half of the cases.
 double effect_of(const IdenticalDevices&, std::size_t unit, const std::vector<std::size_t>& cases,
                  const std::vector<double>& centres);
+
+// Returns the same of each of its processes; empty: nobody knows.
+std::vector<double> process_effects_of(const IdenticalDevices&, std::size_t unit,
+                                       const std::vector<std::size_t>& cases,
+                                       const std::vector<double>& centres);
+
+// Returns whether most of a family's cases are limited by this resource.
+bool mostly_bound(const IdenticalDevices&, const IdenticalDevices::OfFamily&, Bound);
 
 // Returns whether the device is to blame for a failure; it is not for implausible times, which a busy host
 // causes.
