@@ -28,8 +28,9 @@ __kernel void no_loop(__global V* restrict out, __global const V* restrict in, c
   copy_tail(out, in, n);
 }
 
-// Copies ILP vectors per work-item, a work-group's width apart; all loads come before the first store.
-__kernel void ilp(__global V* restrict out, __global const V* restrict in, const uint n) {
+// Copies ILP vectors per work-item, a work-group's width apart. All loads come before the first store, as
+// without `restrict` a store may change what later loads read.
+__kernel void ilp(__global V* out, __global const V* in, const uint n) {
   const size_t vectors = n / W, apart = get_local_size(0);
   const size_t first = get_group_id(0) * apart * ILP + get_local_id(0);
   if (first + (ILP - 1) * apart < vectors) {

@@ -567,7 +567,10 @@ Family copy() {
                          " groups=" + Values{billeter_groups} + " n=" + Values{published_n}},
            .profile = {"kernel=buffer n=" + Values{published_n},
                        "kernel=no_loop width=1,4 n=" + Values{published_n}},
-           .paper = published_search() + published_known_incorrect(),
+           // Twice the work-groups of one size, and as many of twice the size.
+           .paper = published_search() +
+                    Sweeps{"kernel=no_loop width=1 group=128,256 n=" + Values{published_n, 2 * published_n}} +
+                    published_known_incorrect(),
            .full =
                Sweeps{"kernel=buffer,no_loop,ilp,grid_stride,warp_stride ilp=1,4 n=" + powers,
                       "kernel=" + fixed_billeter + " group=" + Values{billeter_items} +

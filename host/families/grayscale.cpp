@@ -2,8 +2,9 @@
 // grayscale: how should a trivial kernel handle an image that is no multiple of its work-group?
 //
 // After "WARP power 9 not the quickest" (2008): RGBA pixels, one per work-item, work-groups along rows, and
-// three ways to handle the remainder. Its grids were rounded down and left out up to a tenth of the image;
-// they are form=known_incorrect.
+// three ways to handle the remainder. Its grids were rounded down and left out up to a tenth of the image:
+// kernel published_rows launches them as they were, without a check, and leaves those pixels as they are; as
+// a conversion of the whole image they are form=known_incorrect.
 //
 // A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
 // written per pixel of the image, three for rgb; none for padding.
@@ -40,6 +41,9 @@ bool is_words(const Case& at) { return at.is("kernel", "words"); }
 bool is_unchecked(const Case& at) {
   return at.is("kernel", "unchecked") || at.is("kernel", "staged_unchecked");
 }
+
+// Returns whether whole work-groups alone are launched on each row, as published.
+bool is_rows(const Case& at) { return at.is("kernel", "published_rows"); }
 
 bool is_rgb(const Case& at) { return at.is("kernel", "rgb"); }
 
@@ -94,6 +98,25 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
   if (published) p.known_incorrect = "as published, the number of groups of a row is rounded down";
 }
 
+// Plans the published grids: in each row as many whole work-groups as fit, no check, the rows without
+// padding, so that those of image B begin at any multiple of four bytes. Returns the pixels that it converts.
+std::uint64_t plan_published_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
+  Plan::need(image.width >= group, "as published, it launches no group");
+  const std::uint64_t columns = image.width / group * group;
+  const Random<Pixel> value(at.seed, 1);
+  const auto in = p.input<Pixel>(image.width * image.height, value);
+  // What is left out stays as it is.
+  const Random<Pixel> before(at.seed, 2);
+  const auto out = p.input<Pixel>(image.width * image.height, before);
+  p.launch("unchecked", {columns, image.height}, {group, 1}, out, in,
+           static_cast<std::uint32_t>(image.width));
+  p.expect<Pixel>(out, [value, before, columns, width = image.width](std::uint64_t i) {
+    return i % width < columns ? gray_of(value(i)) : before(i);
+  });
+  p.derive("groups", static_cast<std::int64_t>(columns / group * image.height));
+  return columns * image.height;
+}
+
 // Plans kernels that treat the image as one row of pixels with a remainder.
 void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const std::uint64_t pixels = image.width * image.height;
@@ -132,11 +155,13 @@ void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
 Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const Image image = image_of(at);
   const auto group = static_cast<std::size_t>(at.number("group"));
-  const std::uint64_t pixels = image.width * image.height;
+  std::uint64_t pixels = image.width * image.height;
   Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
   Plan p;
   p.define("WIDTH", at.number("width"));
-  if (may_pad(at) || is_unchecked(at) || is_rgb(at)) {
+  if (is_rows(at)) {
+    pixels = plan_published_rows(p, at, image, group);
+  } else if (may_pad(at) || is_unchecked(at) || is_rgb(at)) {
     plan_rows(p, at, image, group);
   } else {
     plan_flat(p, at, image, group);
@@ -148,8 +173,12 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
 }
 
 // Allows padded rows only for kernels with work-groups along rows, and published grids only for the naive
-// kernel.
+// kernel. The published grids launch no work-group that is wider than the image.
 bool is_valid(const Case& at) {
+  if (is_rows(at)) {
+    const Range extents = range_of(text_of(at.at("image")));
+    if (!extents.empty() && std::cmp_less(extents[0], at.number("group"))) return false;
+  }
   if (at.is("pitch", "padded") && !may_pad(at)) return false;
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
@@ -186,10 +215,13 @@ std::string text_of_parabola(const Parabola& p) {
 }
 
 // Adds the published table, 100 executions by work-group size, including launch and wait as its author timed
-// them, and the parabola that he fitted. Uses kernel padded, without a bounds check, on the image as one row:
-// rows with room for whole work-groups would have a ninth more pixels with 512 work-items than with 256,
-// while the author's numbers of threads stayed about the same.
+// them, and the parabola that he fitted. Uses kernel published_rows, which launches his grids, where there
+// are times of it, else kernel padded, without a bounds check, on the image as one row: rows with room for
+// whole work-groups would have a ninth more pixels with 512 work-items than with 256, while the author's
+// numbers of threads stayed about the same.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const bool has_rows =
+      std::ranges::any_of(outcomes, [](const Outcome& o) { return o.call_s && is_rows(o.at); });
   for (const std::string image : image_names) {
     const auto key = [&](std::int64_t group) { return fmt::format("ms_of_100_{}_{}", image, group); };
     Times ms, same, published;  // same: only the published work-group sizes
@@ -197,7 +229,7 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
       if (const auto then = published_value(key(group))) published.insert({group, *then});
     }
     for (const auto& o : outcomes) {
-      if (!o.at.is("kernel", "padded")) continue;
+      if (!o.at.is("kernel", has_rows ? "published_rows" : "padded")) continue;
       if (o.call_s && text_of(o.at.at("image")) == image) ms[o.at.number("group")] = 1e5 * *o.call_s;
     }
     for (const auto& [group, time] : ms) {
@@ -251,6 +283,23 @@ void add_shape(std::vector<Finding>& out, const std::string& image, const Times&
                          parabola->vertex())});
 }
 
+// Adds the work-groups that kernel published_rows launched, beside the published numbers: both are
+// floor(columns / group) x rows.
+void add_published_grids(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  for (const auto& o : outcomes) {
+    const std::string image = text_of(o.at.at("image"));
+    if (!is_rows(o.at) || std::ranges::find(image_names, image) == image_names.end()) continue;
+    const Image extents = image_of(o.at);
+    const auto group = o.at.count("group", 1, 65536);
+    const std::string name = fmt::format("groups_{}_{}", image, group);
+    out.push_back({.name = name,
+                   .value = static_cast<double>(extents.width / group * extents.height),
+                   .unit = "groups",
+                   .text = fmt::format("work-groups of {} in whole rows of {}", group, image),
+                   .published = name});
+  }
+}
+
 // Compares a group that is no multiple of a SIMD width with what lies between its neighbours that are.
 void add_partial_width(std::vector<Finding>& out, const std::string& image, const Times& times) {
   constexpr std::int64_t below = 64, between = 100, above = 128;
@@ -266,16 +315,17 @@ void add_partial_width(std::vector<Finding>& out, const std::string& image, cons
 void add_group_shapes(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   constexpr std::array<std::int64_t, 5> published_groups = {32, 64, 128, 256, 512};
   for (const std::string image : image_names) {
-    Times padded, naive;
+    Times rows, padded, naive;
     for (const auto& o : outcomes) {
       if (!o.at.is("form", "corrected") || !o.at.is("pitch", "tight") || text_of(o.at.at("image")) != image)
         continue;
       const std::int64_t group = o.at.number("group");
       if (o.at.is("kernel", "naive")) naive[group] = o.time_s;
-      if (o.at.is("kernel", "padded") && std::ranges::find(published_groups, group) != published_groups.end())
-        padded[group] = o.time_s;
+      if (std::ranges::find(published_groups, group) == published_groups.end()) continue;
+      if (o.at.is("kernel", "padded")) padded[group] = o.time_s;
+      if (is_rows(o.at)) rows[group] = o.time_s;
     }
-    add_shape(out, image, padded);
+    add_shape(out, image, padded.empty() ? rows : padded);
     add_partial_width(out, image, naive);
   }
 }
@@ -317,6 +367,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     ratio("pitch_gain", "naive tight", "naive padded", "time with tight / padded rows");
   }
   add_published_table(out, outcomes);
+  add_published_grids(out, outcomes);
   std::vector<const Outcome*> naive;
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected") &&
@@ -333,7 +384,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 Family grayscale() {
   const Values kernels = {"naive",         "unchecked",       "staged",  "staged_unchecked",
                           "staged_synced", "staged_unsynced", "guarded", "padded",
-                          "host_tail",     "bytes",           "rgb",     "words"};
+                          "host_tail",     "bytes",           "rgb",     "words",
+                          "published_rows"};
   const Values published_images = {image_names[0], image_names[1]};
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
@@ -360,7 +412,12 @@ Family grayscale() {
                 "without; "
                 "bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, padded, "
                 "host_tail: the image as one row, with a bounds check, padded, or its remainder "
-                "converted by the host; words: guarded, several pixels per work-item, loaded as 32-bit words",
+                "converted by the host; words: guarded, several pixels per work-item, loaded as 32-bit "
+                "words; "
+                "published_rows: the published grids, as many whole work-groups as fit in each row, without "
+                "a check; "
+                "the "
+                "columns that are left stay as they are",
             .values = kernels},
            {.name = "image",
             .meaning = "columns x rows of RGBA pixels",
@@ -395,6 +452,7 @@ Family grayscale() {
                       "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
                       "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
                       "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
+                      "kernel=published_rows image=64x3,101x7 group=32,64",
                       "image=64x64 group=48 form=known_incorrect"},
            .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                            "kernel=words width=16 image=" + published_images,
@@ -402,27 +460,31 @@ Family grayscale() {
                            "image=" + published_images + " pitch=padded", "group=256 form=known_incorrect"},
            .profile = {"image=2272x1704 group=256,32,64,128,512"},
            .paper = all_of(published_images, published_groups) +
-                    Sweeps{"kernel=naive,padded image=" + published_images + " group=" + plotted_groups} +
+                    Sweeps{"kernel=naive,padded,published_rows image=" + published_images +
+                           " group=" + plotted_groups} +
                     known_incorrect_cases,
            .full = all_of(published_images, all_groups) +
                    all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + known_incorrect_cases,
            .tune = {"kernel=naive,unchecked,staged,guarded,padded,bytes,words"}},
-      .view = {.rows = {"kernel", "width", "pitch", "image"},
-               .columns = {"group"},
-               .quantity = "rate",
-               .chapter = "Grayscale",
-               .graphs = {{.name = "group",
-                           .x = {"group"},
-                           .series = {"kernel"},
-                           .quantity = "ms",
-                           .where = {"kernel=naive,unchecked,padded,staged,staged_unchecked,staged_synced,"
-                                     "staged_unsynced,bytes,rgb"},
-                           .parabola = true},
-                          {.name = "kernels",
-                           .kind = Graph::Kind::heat,
-                           .x = {"image"},
-                           .series = {"kernel"},
-                           .quantity = "slowdown"}}},
+      .view =
+          {.rows = {"kernel", "width", "pitch", "image"},
+           .columns = {"group"},
+           .quantity = "rate",
+           .chapter = "Grayscale",
+           .graphs =
+               {{.name = "group",
+                 .x = {"group"},
+                 .series = {"kernel"},
+                 .quantity = "ms",
+                 .where =
+                     {"kernel=published_rows,naive,unchecked,padded,staged,staged_unchecked,staged_synced,"
+                      "staged_unsynced,bytes,rgb"},
+                 .parabola = true},
+                {.name = "kernels",
+                 .kind = Graph::Kind::heat,
+                 .x = {"image"},
+                 .series = {"kernel"},
+                 .quantity = "slowdown"}}},
       .derived = {{"groups", "work-groups launched"}},
       .is_valid = is_valid,
       .plan = plan,

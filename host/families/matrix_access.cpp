@@ -276,7 +276,7 @@ Family matrix_access() {
                                 " operands=a type=double,float group=" + locals + " index=uint",
                             "kernel=" + published_kernels + " parity=" + parities +
                                 " operands=a type=double,float group=" + locals + " launches=2",
-                            "kernel=loop,grid,unweave mapping=" + mappings +
+                            "kernel=loop,grid,unweave parity=" + parities + " mapping=" + mappings +
                                 " operands=a type=float n=4096,16384 group=" + locals + " padding=0,16",
                             "kernel=" + known_incorrect_cases + " parity=" + parities +
                                 " operands=" + operands + " form=known_incorrect"},

@@ -248,6 +248,39 @@ Passes passes_of(const Case& at, const Form& form, const DeviceInfo& device, std
   return out;
 }
 
+// Lines of a cache, and the sectors of a line that NVIDIA's caches transfer, in bytes.
+constexpr std::array<std::uint64_t, 3> lines = {32, 64, 128};
+
+std::string transfers_of(std::uint64_t line) { return fmt::format("transfers_of_{}", line); }
+
+// Adds, of a step of the ladder, the measures by which such an algorithm is designed (Blelloch 1990; Frigo,
+// Leiserson, Prokop, Ramachandran 1999): the work W, n - 1 operations; the depth D, the longest chain of
+// dependent ones over all launches; the parallelism W / D; and the transfers Q(Z, L) of lines of L bytes
+// between memory and a cache of Z bytes. Results of a launch that fit the cache are not transferred to the
+// next.
+void derive_measures(Plan& p, const std::vector<Pass>& passes, std::uint64_t per_item, std::uint64_t group,
+                     std::uint64_t value_bytes, std::uint64_t cache_bytes) {
+  const std::uint64_t levels = std::bit_width(group) - 1;  // of the tree in a work-group
+  const std::uint64_t work = passes.front().count - 1;
+  std::uint64_t depth = 0, moved = 0;  // moved: bytes of results
+  for (const auto& pass : passes) {
+    const std::uint64_t blocks = ceil_div(pass.count, pass.block);
+    depth += per_item * ceil_div(blocks, pass.outputs) - 1 + levels;
+  }
+  for (std::size_t k = 0; k + 1 < passes.size(); ++k) {
+    const std::uint64_t bytes = passes[k].outputs * value_bytes;
+    if (bytes > cache_bytes) moved += bytes;
+  }
+  p.derive("work", static_cast<std::int64_t>(work)).derive("depth", static_cast<std::int64_t>(depth));
+  p.derived.emplace_back(
+      "parallelism",
+      fmt::format("{:.6g}", depth == 0 ? 1 : static_cast<double>(work) / static_cast<double>(depth)));
+  for (const std::uint64_t line : lines) {
+    const std::uint64_t read = ceil_div(passes.front().count * value_bytes, line);
+    p.derive(transfers_of(line), static_cast<std::int64_t>(read + 1 + 2 * ceil_div(moved, line)));
+  }
+}
+
 template <class T>
 Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
@@ -323,6 +356,9 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   p.peak = Peak::read;
   p.derive("groups", static_cast<std::int64_t>(passes[0].outputs));
   p.derive("launches", static_cast<std::int64_t>(p.steps.size()));
+  if (form.per_item > 0)
+    derive_measures(p, passes, form.per_item, group, sizeof(T),
+                    static_cast<std::uint64_t>(device.cache_bytes));
   return p;
 }
 
@@ -419,6 +455,14 @@ Family reduction() {
   paper.push_back(
       "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 "
       "subgroup_impl=portable,warp_synchronous");
+  // The slides do not name the work-groups of the last step either: as many as fill a unit of 2048
+  // work-items.
+  paper.push_back(
+      "kernel=more_work n=4194304,16777216 group=128 groups_per_cu=16 "
+      "subgroup_impl=best,portable,warp_synchronous");
+  paper.push_back(
+      "kernel=more_work n=4194304,16777216 group=256 groups_per_cu=8 "
+      "subgroup_impl=best,portable,warp_synchronous");
   paper.push_back("kernel=" + rungs + " n=268435456 group=128,256");
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
@@ -507,9 +551,19 @@ Family reduction() {
                            .steps = "speedup_"},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}},
                .headline = true},
-      .derived = {{"subgroup_impl_used", "sub-group implementation of the final reduction"},
-                  {"groups", "work-groups of the first launch"},
-                  {"launches", "launches of one reduction"}},
+      .derived =
+          {{"subgroup_impl_used", "sub-group implementation of the final reduction"},
+           {"groups", "work-groups of the first launch"},
+           {"launches", "launches of one reduction"},
+           {"work", "operations of a step of the ladder: the work W"},
+           {"depth",
+            "longest chain of dependent operations of a step of the ladder, over all launches: the depth D"},
+           {"parallelism", "work / depth"},
+           {"transfers_of_32",
+            "lines of 32 bytes that a step of the ladder moves between memory and the device's cache: Q(Z, "
+            "L)"},
+           {"transfers_of_64", "the same, lines of 64 bytes"},
+           {"transfers_of_128", "the same, lines of 128 bytes"}},
       .is_valid = is_valid,
       .plan = plan,
       .refine = refine,

@@ -457,7 +457,7 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   const auto of_rate = [&](const std::function<double(double)>& rate) {  // bytes per ns of a unit
     std::vector<Outcome> outcomes;
     for (const auto& at : preset_of(occupancy, "quick")) {
-      if (!at.is("kernel", "copy") || at.number("groups_per_cu") == 0) continue;
+      if (!at.is("kernel", "loads_first") || at.number("groups_per_cu") == 0) continue;
       const auto bytes =
           static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_cu"));
       outcomes.emplace_back(at, 4e-9 * static_cast<double>(at.number("n")) /
@@ -633,6 +633,43 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
             "that of 5 / the first");
 }
 
+// A kernel that may store some words before it loads others has an unknown number in flight.
+TEST(Occupancy, TellsBytesInFlightOnlyWhereTheyAre) {
+  const auto bytes = [](const char* kernel, std::int64_t words, const char* type) {
+    const Plan plan = plan_with("occupancy",
+                                {{"kernel", std::string(kernel)},
+                                 {"words", number(words)},
+                                 {"n", number(16384)},
+                                 {"type", std::string(type)},
+                                 {"group", number(64)}},
+                                roomy());
+    const auto it =
+        std::ranges::find(plan.derived, "bytes_in_flight", &std::pair<std::string, std::string>::first);
+    return it == plan.derived.end() ? "" : it->second;
+  };
+  EXPECT_EQ(bytes("loads_first", 14, "float4"), "14336");
+  EXPECT_EQ(bytes("loads_first", 8, "float"), "2048");
+  EXPECT_EQ(bytes("copy", 4, "float4"), "4096");
+  EXPECT_EQ(bytes("copy", 8, "float4"), "");
+  EXPECT_EQ(bytes("copy", 4, "float8"), "");
+}
+
+TEST(OccupancyFindings, LeaveOutCopiesThatMayNotHoldTheirWords) {
+  const Family occupancy = family_named("occupancy");
+  std::vector<Outcome> outcomes;
+  for (const auto& at :
+       cases_of(occupancy,
+                {"kernel=copy words=1,4,14 type=float4 group=64,256 groups_per_cu=1,2,4 n=16777216"}, 1)) {
+    const auto bytes =
+        static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_cu"));
+    // Those of 14 words would make the latency and the bytes needed much smaller.
+    const double rate = at.number("words") == 14 ? 1000 : std::min(bytes / 600, 16.0);
+    outcomes.emplace_back(
+        at, 4e-9 * static_cast<double>(at.number("n")) / static_cast<double>(roomy().units()) / rate);
+  }
+  EXPECT_NEAR(finding_of(occupancy.findings(outcomes, roomy()), "bytes_in_flight_predicted"), 9600, 1e-6);
+}
+
 // Checks the resident work-items per compute unit, limited by the launch or by local memory.
 TEST(Occupancy, TellsTheItemsOfAUnit) {
   const auto percent = [](const DeviceInfo& device, std::int64_t local_bytes, std::int64_t per_unit) {
@@ -655,6 +692,59 @@ TEST(Occupancy, TellsTheItemsOfAUnit) {
   EXPECT_EQ(percent(device, 0, 0), "");
 }
 
+std::string derived_of(const Plan& plan, const std::string& name) {
+  const auto it = std::ranges::find(plan.derived, name, &std::pair<std::string, std::string>::first);
+  return it == plan.derived.end() ? "" : it->second;
+}
+
+// Four launches of groups of 128, each a tree of seven levels; with two values per item three of eight.
+TEST(Reduction, TellsWorkDepthAndTransfers) {
+  DeviceInfo device = roomy();
+  device.compute_units = 8;
+  device.cache_bytes = 0;
+  const auto of = [&](const char* kernel, const char* column, std::int64_t per_unit = 8) {
+    return derived_of(plan_with("reduction",
+                                {{"kernel", std::string(kernel)},
+                                 {"n", number(16777216)},
+                                 {"group", number(128)},
+                                 {"groups_per_cu", number(per_unit)}},
+                                device),
+                      column);
+  };
+  EXPECT_EQ(of("interleaved", "work"), "16777215");
+  EXPECT_EQ(of("interleaved", "depth"), "28");
+  EXPECT_EQ(of("interleaved", "parallelism"), "599186");
+  EXPECT_EQ(of("first_add", "depth"), "24");
+  // 128 groups add 512 blocks each, a value of two blocks at a time; then one group takes what they leave.
+  EXPECT_EQ(of("more_work", "depth", 16), "1038");
+  // Lines of the values, of one result, and twice those of what a launch leaves to the next.
+  EXPECT_EQ(of("interleaved", "transfers_of_128"), std::to_string(524288 + 1 + 2 * 4129));
+  EXPECT_EQ(of("interleaved", "transfers_of_32"), std::to_string(4 * 524288 + 1 + 2 * 16513));
+  device.cache_bytes = 1 << 20;
+  EXPECT_EQ(of("interleaved", "transfers_of_128"), std::to_string(524288 + 1));
+  EXPECT_EQ(of("single", "depth"), "") << "no step of the ladder";
+}
+
+// As many groups as the source names, and what they leave out.
+TEST(Grayscale, LaunchesThePublishedGrids) {
+  std::vector<Outcome> outcomes;
+  const Family grayscale = family_named("grayscale");
+  for (const auto& at :
+       cases_of(grayscale, {"kernel=published_rows image=2272x1704,2275x3300 group=32,64,128,256,512"}, 1)) {
+    outcomes.emplace_back(at, 1e-3 / static_cast<double>(at.number("group")));
+    const auto published = published_value(fmt::format("groups_{}_{}", at.text("image"), at.number("group")));
+    ASSERT_TRUE(published) << at.id();
+    const Plan plan = plan_of(grayscale, at, roomy());
+    EXPECT_EQ(derived_of(plan, "groups"), fmt::format("{:.0f}", *published)) << at.id();
+    // The last row ends where the whole work-groups do, and nothing behind it is converted.
+    EXPECT_EQ(plan.cost.items,
+              static_cast<std::uint64_t>(*published) * static_cast<std::uint64_t>(at.number("group")));
+  }
+  const auto found = grayscale.findings(outcomes, roomy());
+  EXPECT_EQ(finding_of(found, "groups_2272x1704_64"), 59640);
+  EXPECT_GT(finding_of(found, "slowdown_at_ends_2275x3300"), 0);
+}
+
 // The launches that texts have figures of.
 TEST(Presets, HaveThePublishedLaunches) {
   const auto has = [](const char* name, const std::string& sweep) {
@@ -667,9 +757,12 @@ TEST(Presets, HaveThePublishedLaunches) {
   has("compaction",
       "kernel=spataro,orange_owls width=1 group=1024 vectors_per_item=1 n=16777216 "
       "subgroup_impl=portable,ptx");
-  has("occupancy", "words=14 type=float4 group=64 groups_per_cu=1 n=50331648");
-  has("occupancy", "words=4 type=float group=96 groups_per_cu=4 n=50331648");
+  has("occupancy", "kernel=loads_first words=14 type=float4 group=64 groups_per_cu=1 n=50331648");
+  has("occupancy", "kernel=loads_first words=4 type=float group=96 groups_per_cu=4 n=50331648");
   has("reduction", "kernel=interleaved,nondivergent,sequential,first_add n=4194304,16777216 group=128");
+  has("reduction", "kernel=more_work n=16777216 group=128 groups_per_cu=16 subgroup_impl=warp_synchronous");
+  has("grayscale", "kernel=published_rows image=2272x1704,2275x3300 group=32,64,128,256,512");
+  has("copy", "kernel=no_loop width=1 group=128,256 n=16777216,33554432");
   has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 subgroup_impl=portable");
   has("scan",
       "kernel=sam type=uint,ulong n=268435456 group=1024 vectors_per_item=1,2,4 groups_per_cu=2 prefetch=no");
