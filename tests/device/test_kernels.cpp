@@ -179,6 +179,61 @@ TEST_F(Kernels, WhatIsBeyondTheSimulatorIsRightWithLessOfIt) {
   setenv("OCLGRIND_UNINITIALIZED", "1", 1);
 }
 
+// Adds up, over the histograms that Oclgrind prints at the end of each launch, what a group of the pattern
+// matches.
+std::int64_t sum_of_matches(const std::string& text, const std::string& pattern) {
+  std::int64_t sum = 0;
+  const std::regex line(pattern);
+  for (std::sregex_iterator found(text.begin(), text.end(), line), end; found != end; ++found)
+    sum += std::stoll((*found)[1]);
+  return sum;
+}
+
+// Holds columns operator_applications and traffic_bytes against what a simulator counts: instructions of xor,
+// which these kernels have for nothing but their operator, and bytes of loads and stores.
+TEST_F(Kernels, ScansApplyTheOperatorAsOftenAsTheirRowsSay) {
+  if (!on("oclgrind")) GTEST_SKIP() << "only the simulator counts instructions";
+  const Family& family = *std::ranges::find(families(), "scan", &Family::name);
+  const Values designs = {"hillis_steele", "three_phase", "reduce_then_scan", "chained", "lookback"};
+  const auto cases =
+      cases_of(family, {"kernel=" + designs + " op=xor n=1,301,1000 group=48 per_work_item=4"}, 1);
+  ASSERT_EQ(cases.size(), 15U);
+  setenv("OCLGRIND_INST_COUNTS", "1", 1);
+  for (const auto& at : cases) {
+    Record record;
+    auto opened = std::make_unique<Opened>(kernels());
+    testing::internal::CaptureStdout();
+    record = check_case(*opened->session, family, at).record;
+    opened.reset();
+    const std::string counts = testing::internal::GetCapturedStdout();
+    SCOPED_TRACE(fmt::format("{}: {}\n{}", record.case_id, record.reason, counts));
+    ASSERT_TRUE(record.ok());
+    constexpr std::int64_t executions = 2;  // of check_case
+    const auto cell = [&](const std::string& name) {
+      return std::stoll(
+          std::ranges::find(record.axes, name, &std::pair<std::string, std::string>::first)->second);
+    };
+    const std::int64_t applied = sum_of_matches(counts, "([0-9]+) - xor\n") / executions;
+    const std::int64_t tiles = (at.number("n") + 191) / 192;
+    if (at.is("kernel", "chained")) {
+      EXPECT_EQ(applied, cell("operator_applications") + tiles) << "and one as a tile publishes its prefix";
+    } else if (at.is("kernel", "lookback")) {
+      EXPECT_GE(applied, cell("operator_applications") + 2 * tiles - 1);
+      EXPECT_LE(applied, cell("operator_applications") + tiles * (tiles + 2));
+    } else {
+      EXPECT_EQ(applied, cell("operator_applications"));
+    }
+    // A pass of Hillis and Steele loads a neighbour for each application, beside the element itself.
+    const std::int64_t moved =
+        sum_of_matches(counts, "- (?:load|store) global \\(([0-9]+) bytes") / executions -
+        (at.is("kernel", "hillis_steele") ? 4 * applied : 0);
+    EXPECT_GE(moved, cell("traffic_bytes"));
+    EXPECT_LE(moved, cell("traffic_bytes") + 4 * tiles * (48 + 8))
+        << "sums of tiles, which each work-item loads";
+  }
+  unsetenv("OCLGRIND_INST_COUNTS");
+}
+
 // Tests acquire_one_tile of tile_states.cl with work-groups that start in reverse order, so that every tile
 // that a work-group looks back at is late; and with half of all publications lost.
 TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {

@@ -84,11 +84,42 @@ std::uint64_t passes_of(std::uint64_t n) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::bit_width(n - 1)));
 }
 
-// Returns how often one scan reads or writes each element, tile states and sums aside.
+// Returns how many elements one scan reads and writes, tile states and sums aside. Three phases leave the
+// first tile as it is when they add carries.
 std::uint64_t accesses_of(const ScanConfig& s) {
-  if (s.design->method == Method::passes) return 2 * passes_of(s.n);
-  if (s.design->method == Method::three_phase) return 4;
-  return s.design->single_pass() ? 2 : 3;
+  if (s.design->method == Method::passes) return 2 * passes_of(s.n) * s.n;
+  if (s.design->method == Method::three_phase) return 4 * s.n - 2 * std::min(s.n, s.tile);
+  return (s.design->single_pass() ? 2 : 3) * s.n;
+}
+
+// Returns how often Hillis and Steele's scan of `n` values in `passes` passes applies the operator.
+std::uint64_t applications_in_passes(std::uint64_t n, std::uint64_t passes) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t pass = 0; pass < passes; ++pass) sum += n - std::min(n, std::uint64_t{1} << pass);
+  return sum;
+}
+
+// Returns how often one scan applies the operator, without look-back, whose steps depend on time; of values
+// of tiles that end behind the input, too, as the kernels do. Only for portable sub-groups and the designs
+// whose kernels it follows; nothing for others.
+std::optional<std::uint64_t> applications_of(const ScanConfig& s) {
+  if (s.design->method == Method::passes) return applications_in_passes(s.n, passes_of(s.n));
+  if (s.subgroup_impl != SubgroupImpl::portable || s.design->tile != ScanDesign::Storage::local ||
+      s.design->binomial_weights || s.reorder)
+    return {};
+  const std::uint64_t of_group = applications_in_passes(
+      s.group, std::bit_width(s.group - 1));                  // scan_group, of a value of each work-item
+  const std::uint64_t reduced = s.tile - s.group + of_group;  // a tile, to its aggregate
+  const std::uint64_t scanned = 2 * s.tile + of_group;        // a tile, from its prefix
+  const std::uint64_t sums = ceil_div(s.tiles, s.tile) * (scanned + s.group);  // scan_sums, of a batch
+  switch (s.design->method) {
+    case Method::three_phase:  // no prefix in the first phase, that of a tile in the last
+      return s.tiles * (scanned - s.group) + sums + (s.n - std::min(s.n, s.tile));
+    case Method::reduce_then_scan:
+      if (s.design->batches) return {};
+      return s.tiles * (reduced + scanned) + sums;
+    default: return s.tiles * scanned;
+  }
 }
 
 // Adds the launches of one scan.
@@ -299,8 +330,10 @@ void plan_steps(Plan& p, const Case& at, const ScanConfig& s, const Scan& scan, 
     steps[step](to, from);
     from = to;
   }
-  const std::uint64_t accesses = s.scans * accesses_of(s) + 2 * (steps.size() - s.scans);
-  p.derive("traffic_bytes", static_cast<std::int64_t>(accesses * s.n * s.bytes));
+  if (const auto applications = applications_of(s))
+    p.derive("operator_applications", static_cast<std::int64_t>(s.scans * *applications));
+  const std::uint64_t accesses = s.scans * accesses_of(s) + 2 * (steps.size() - s.scans) * s.n;
+  p.derive("traffic_bytes", static_cast<std::int64_t>(accesses * s.bytes));
 }
 
 const char* lowest_of(const std::string& type) {
