@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cub: what of CUDA's toolkit the baselines are about; hip.hpp has the same of HIP's.
 #pragma once
+#include <thrust/execution_policy.h>
+#include <thrust/scan.h>
+#include <thrust/version.h>
 #include <cub/cub.cuh>
 #include <cuda/functional>
 #include <cuda/std/functional>
@@ -21,7 +24,8 @@ inline std::string compiler() {
 }
 
 inline std::string library() {
-  return "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION);
+  return "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) + ", Thrust " +
+         std::to_string(THRUST_MAJOR_VERSION) + "." + std::to_string(THRUST_MINOR_VERSION);
 }
 
 }  // namespace toolkit

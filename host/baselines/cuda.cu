@@ -127,6 +127,31 @@ Prepared scan(const Work& work) {
       [out, to = work.output<T>()] { out->download(to); });
 }
 
+#ifndef __HIPCC__
+// Thrust's scan as its users call it: temporary memory is allocated and freed in each call. That of 2016 took three
+// phases; since it calls CUB, it takes one.
+template <class T>
+Prepared thrust_scan(const Work& work) {
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const std::size_t n = work.input<T>().size();
+  const auto out = std::make_shared<OnDevice<T>>(n);
+  const std::int64_t order = work.at.number("scan_order");
+  return launched(
+      [=] {
+        for (std::int64_t k = 0; k < order; ++k) {
+          const T* const from = k == 0 ? in->get() : out->get();
+          thrust::inclusive_scan(thrust::device, from, from + n, out->get());
+        }
+      },
+      [out, to = work.output<T>()] { out->download(to); });
+}
+
+Prepared thrust_scan_of_type(const Work& work) {
+  return work.at.is("type", "ulong") || work.at.is("type", "long") ? thrust_scan<std::uint64_t>(work)
+                                                                     : thrust_scan<std::uint32_t>(work);
+}
+#endif
+
 // As aligned as its bytes allow, as CUDA's own uint2 and uint4 are: what is aligned to a word CUB moves by
 // words.
 template <class T, int size>
@@ -191,6 +216,10 @@ bool scans(const Case& at) {
   if (!at.is("task", "scan") || at.is("type", "float") || at.is("type", "double")) return false;
   if (tuples) return at.is("op", "sum") && at.is("form", "inclusive") && at.number("scan_order") == 1;
   return tuple == 1 && (at.is("op", "sum") || at.is("op", "max"));
+}
+
+bool scans_plain_sums(const Case& at) {
+  return scans(at) && at.number("tuple") == 1 && at.is("op", "sum") && at.is("form", "inclusive");
 }
 
 struct Keeps {
@@ -367,6 +396,15 @@ Natives natives_on(const Wanted& wanted) {
         {"type", "op", "form", "task", "scan_order", "tuple", "n"},
         scans,
         scan_of_type},
+#ifndef __HIPCC__
+       {api,
+        "scan",
+        "thrust_scan",
+        "kernel=lookback",
+        {"type", "op", "form", "task", "scan_order", "tuple", "n"},
+        scans_plain_sums,
+        thrust_scan_of_type},
+#endif
        {api,
         "compaction",
         "cub_select",
