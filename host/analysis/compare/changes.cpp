@@ -86,6 +86,7 @@ std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
 struct Tested {
   std::size_t index = 0;  // into RunComparison::cases
   double p = 1, p_within = 1;
+  bool shares = false;  // with many cases, a change beyond what a session's clock may explain
   Spread noise;
   std::array<Tail, 2> tails;
 };
@@ -319,6 +320,13 @@ void tell_source(const DeviceNoise& noise, const std::vector<PairedCase>& units,
   if (!spreads.empty()) basis.spread = median(spreads);
 }
 
+// Returns whether the common change nearest to a difference is more than a session's clock may explain.
+bool shared_beyond(double difference, const std::vector<double>& centres, double reach) {
+  const auto nearest =
+      std::ranges::min_element(centres, {}, [&](double centre) { return std::abs(difference - centre); });
+  return nearest != centres.end() && std::abs(*nearest) > reach;
+}
+
 // Sets ratio, interval and the least change that would be called. Returns the tests, whose p is not yet
 // corrected.
 std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>& cases) {
@@ -333,7 +341,7 @@ std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>&
   // than an interval may leave out.
   const Spread shared = shared_by_sides(noise, basis);
   const double in_intervals = t_quantile(0.99, shared.degrees) * std::sqrt(shared.variance);
-  basis.shared = t_quantile(0.94, shared.degrees) * std::sqrt(shared.variance);
+  basis.shared = t_quantile(0.92, shared.degrees) * std::sqrt(shared.variance);
   std::vector<Tested> out;
   for (std::size_t i = 0; i < units.size(); ++i) {
     const Spread& spread = noise.cases[i].difference;
@@ -351,8 +359,8 @@ std::vector<Tested> test_cases(DeviceChanges& device, std::vector<ComparedCase>&
       ++basis.slowed;
       continue;
     }
-    out.push_back(
-        {device.works[i].index, p_of_no_change(change, tails), p_within(change, margin), spread, tails});
+    out.push_back({device.works[i].index, p_of_no_change(change, tails), p_within(change, margin),
+                   shared_beyond(difference, centres, basis.shared), spread, tails});
   }
   return out;
 }
@@ -374,15 +382,20 @@ std::vector<Tested> compare_pair(const Pair& pair, bool by_file, const ChangeRul
 // 1995), those alone whose change lies beyond the margin. A case alone has to be less likely by chance, but
 // no farther beyond the margin than among others.
 void judge(const std::vector<Tested>& tests, const ChangeRules& rules, std::vector<ComparedCase>& cases) {
-  std::vector<double> p;
-  for (const auto& one : tests) p.push_back(one.p);
-  const auto adjusted = benjamini_hochberg(p);
+  // Of many cases that are all nearly beyond the margin, luck carries some over it.
+  std::vector<double> p, shared;
+  for (const auto& one : tests) {
+    p.push_back(one.p);
+    if (one.shares) shared.push_back(one.p_within);
+  }
+  const auto adjusted = benjamini_hochberg(p), adjusted_shared = benjamini_hochberg(shared);
+  auto next_shared = adjusted_shared.begin();
   const double rate = rules.false_discovery, margin = std::log1p(rules.margin);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     ComparedCase& row = cases[tests[i].index];
     row.least_alone = std::expm1(least_difference(tests[i].noise, tests[i].tails, margin,
                                                   rate / static_cast<double>(tests.size()), rate));
-    row.p = std::max(adjusted[i], tests[i].p_within);
+    row.p = std::max(adjusted[i], tests[i].shares ? *next_shared++ : tests[i].p_within);
     if (row.p < rate)
       row.verdict = row.ratio > 1 ? Change::slower : Change::faster;
     else if (row.low > 1 / (1 + rules.margin) && row.high < 1 + rules.margin)
