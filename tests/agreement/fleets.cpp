@@ -78,12 +78,13 @@ Told told(const Asked& asked, std::size_t trials) {
     IdenticalDevices devices = invent.fleet(asked.devices, asked.how);
     for (std::size_t u = 0; u < asked.slow; ++u) slow_down(devices, u, asked.factor, asked.where);
     const Fleet alone = fleet_of(devices), against = fleet_of(devices, &baseline);
-    out.right.alone += alone.split || exactly_named(alone, asked.slow) || others_faster(alone, asked.slow);
-    out.right.by_baseline += exactly_named(against, asked.slow);
-    out.drained.alone += good_one_drained(alone, asked.slow);
-    out.drained.by_baseline += good_one_drained(against, asked.slow);
-    out.doubted.alone += alone.count(DeviceVerdict::again) > 0;
-    out.doubted.by_baseline += against.count(DeviceVerdict::again) > 0;
+    out.right.alone +=
+        alone.split || exactly_named(alone, asked.slow) || others_faster(alone, asked.slow) ? 1 : 0;
+    out.right.by_baseline += exactly_named(against, asked.slow) ? 1 : 0;
+    out.drained.alone += good_one_drained(alone, asked.slow) ? 1 : 0;
+    out.drained.by_baseline += good_one_drained(against, asked.slow) ? 1 : 0;
+    out.doubted.alone += alone.count(DeviceVerdict::again) > 0 ? 1 : 0;
+    out.doubted.by_baseline += against.count(DeviceVerdict::again) > 0 ? 1 : 0;
   }
   return out;
 }
