@@ -369,8 +369,15 @@ TEST_F(TwoSided, ALaunchThatIsMissingLeavesItUndecided) {
   for (const auto& [name, claim, criterion, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
     auto records = when_true.records;
-    if (records.size() == 1) continue;
-    const std::string gone = records[records.size() / 2].case_id;
+    // What takes AMD's compiler cannot be missing here, on NVIDIA's platform.
+    const auto counts = [](const Record& record) {
+      return record.case_id.find("subgroup_impl=amd") == std::string::npos;
+    };
+    if (std::ranges::count_if(records, counts) == 1) continue;
+    const auto from_middle = records.begin() + static_cast<std::ptrdiff_t>(records.size() / 2);
+    auto missing = std::find_if(from_middle, records.end(), counts);
+    if (missing == records.end()) missing = std::ranges::find_if(records, counts);
+    const std::string gone = missing->case_id;
     std::erase_if(records, [&](const Record& record) { return record.case_id == gone; });
     EXPECT_EQ(ruling_of(claim, criterion, results_with(records)).verdict, Verdict::not_measured);
   }
