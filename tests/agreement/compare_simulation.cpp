@@ -67,7 +67,7 @@ struct Counts {
   }
 };
 
-std::string percent(double part, double of) { return fmt::format("{:.1f}", of > 0 ? 100 * part / of : 0); }
+std::string percent(double part, double of) { return of > 0 ? fmt::format("{:.1f}", 100 * part / of) : "-"; }
 
 template <class Of>
 void table_row(const std::string& name, const std::vector<Counts>& counts, const Of& of) {

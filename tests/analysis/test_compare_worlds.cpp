@@ -59,7 +59,8 @@ TEST(Worlds, NothingIsCalledWhereNothingChanged) {
       with_false += seen.with_false;
       cases += seen.cases;
       covered += seen.covered;
-      // A clock beyond what sessions are taken to share is missed by all cases of one comparison in a hundred.
+      // A clock beyond what sessions are taken to share is missed by all cases of one comparison in a
+      // hundred.
       EXPECT_GE(seen.covered / seen.cases, 0.8) << world.name << ", " << runs << " runs";
       EXPECT_LE(seen.covered / seen.cases, 0.995) << world.name << ", " << runs << " runs";
     }
