@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -48,10 +49,21 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// Returns how many paths a SIMD unit of this width executes one after the other.
-double serialised(double width, double paths, double granularity) {
-  return std::max(1.0, std::min(paths, width / granularity));
+// Returns how many paths SIMD units of this width execute one after the other, the mean of a work-group's
+// units: those whose width divides no granularity meet more paths at some places than at others.
+double serialised(std::int64_t width, const Case& at) {
+  const std::int64_t group = at.number("group"), granularity = at.number("granularity");
+  std::int64_t units = 0, sum = 0;
+  for (std::int64_t first = 0; first < group; first += width, ++units) {
+    const std::int64_t last = std::min(first + width, group) - 1;
+    sum += std::min(at.number("paths"), last / granularity - first / granularity + 1);
+  }
+  return static_cast<double>(sum) / static_cast<double>(units);
 }
+
+// Widths that are told apart: powers of two, and what lies between them.
+constexpr std::array<std::int64_t, 22> widths = {1,  2,  3,  4,  5,  6,  8,  10,  12,  16,  20,
+                                                 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256};
 
 double middle(std::vector<double> values) {
   std::ranges::sort(values);
@@ -74,61 +86,77 @@ RowsByPaths largest_rows(const std::vector<Outcome>& outcomes) {
   return rows;
 }
 
-// Infers the SIMD width as the one that minimises the sum over the rows of |log(time / model)|. Each number
-// of paths has its own offset, the median, because their code differs in size. Absolute values keep a few
-// disturbed rows from deciding.
+// Infers the SIMD width as the one that minimises the sum over the rows of |log(time / model)|; the model has
+// the paths and what a launch takes beside them. Each number of paths has its own offset, the median, because
+// their code differs in size. Absolute values keep a few disturbed rows from deciding.
 //
 // Another width is ruled out if its misfit, on the rows where the two models differ, is larger by more than
-// the noise: the intervals of the times, and at least the typical residual of the best width.
+// two standard errors: of the times by their intervals, and at least the typical residual of the best
+// width.
 class WidthFit {
  public:
   explicit WidthFit(const RowsByPaths& rows) : rows_(rows) {
-    for (double w = 2; w <= widest; w *= 2) {
-      if (misfit(w) < misfit(width)) width = w;
-    }
-    low = high = width;
-    const double typical = 1.4826 * middle(residuals(width));
-    for (double w = 1; w <= widest; w *= 2) {
-      if (w == width || is_ruled_out(w, typical)) continue;
-      low = std::min(low, w);
-      high = std::max(high, w);
+    std::vector<Fitted> all;
+    for (const std::int64_t w : widths) all.push_back(fitted(w));
+    const Fitted& best = *std::ranges::min_element(all, {}, &Fitted::misfit);
+    low = high = width = best.width;
+    const double typical = 1.4826 * middle(best.residuals);
+    for (const auto& other : all) {
+      if (other.width == width || is_ruled_out(other, best, typical)) continue;
+      low = std::min(low, other.width);
+      high = std::max(high, other.width);
     }
   }
 
-  double width = 1, low = 1, high = 1;
+  std::int64_t width = 1, low = 1, high = 1;
 
  private:
-  static constexpr double widest = 256;
+  struct Fitted {
+    std::int64_t width;
+    std::vector<double> serial, residuals;  // of each row, in the order of the map
+    double misfit;
+  };
 
-  static double serial(const Outcome& o, double of_width) {
-    return serialised(of_width, static_cast<double>(o.at.number("paths")),
-                      static_cast<double>(o.at.number("granularity")));
-  }
-  std::vector<double> residuals(double of_width) const {
+  std::vector<double> residuals(const std::vector<double>& serial, double beside) const {
     std::vector<double> out;
+    std::size_t row = 0;
     for (const auto& [paths, here] : rows_) {
       std::vector<double> logs;
-      for (const auto* o : here) logs.push_back(std::log(o->time_s / serial(*o, of_width)));
+      for (const auto* o : here) logs.push_back(std::log(o->time_s / (beside + serial[row++])));
       const double offset = middle(logs);
       for (const double x : logs) out.push_back(std::abs(x - offset));
     }
     return out;
   }
-  double misfit(double of_width) const {
-    double sum = 0;
-    for (const double x : residuals(of_width)) sum += x;
-    return sum;
+  // Fits a width, with what a launch takes beside its paths, in times of one path.
+  Fitted fitted(std::int64_t of_width) const {
+    Fitted out{of_width, {}, {}, HUGE_VAL};
+    for (const auto& [paths, here] : rows_) {
+      for (const auto* o : here) out.serial.push_back(serialised(of_width, o->at));
+    }
+    for (const double beside : {0.0, 0.1, 0.2, 0.3, 0.5}) {
+      std::vector<double> left = residuals(out.serial, beside);
+      double sum = 0;
+      for (const double x : left) sum += x;
+      if (sum >= out.misfit) continue;
+      out.misfit = sum;
+      out.residuals = std::move(left);
+    }
+    return out;
   }
-  bool is_ruled_out(double other, double typical) const {
+  bool is_ruled_out(const Fitted& other, const Fitted& best, double typical) const {
+    constexpr double errors = 2;
     double noise = 0;
+    std::size_t row = 0;
     for (const auto& [paths, here] : rows_) {
       for (const auto* o : here) {
-        if (serial(*o, other) == serial(*o, width)) continue;
-        const double own = o->low_s && o->high_s ? std::log(*o->high_s / *o->low_s) / 2 : 0;
+        const std::size_t at = row++;
+        if (other.serial[at] == best.serial[at]) continue;
+        const double own = o->low_s && o->high_s ? std::log(*o->high_s / *o->low_s) / (2 * 1.96) : 0;
         noise += std::max(own, typical) * std::max(own, typical);
       }
     }
-    return misfit(other) - misfit(width) > 2 * std::sqrt(noise);
+    return other.misfit - best.misfit > errors * std::sqrt(noise);
   }
 
   const RowsByPaths& rows_;
@@ -139,19 +167,20 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
   if (rows.empty() || rows.rbegin()->first < 2) return {};
   const WidthFit fit(rows);
   std::vector<Finding> out;
-  const auto text = [](double w) { return std::to_string(static_cast<int>(w)); };
+  const auto text = [](std::int64_t w) { return std::to_string(w); };
   const std::string reported =
       "; the driver reports " + (device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing");
   if (fit.low == fit.high)
-    out.push_back({"simd_width", fit.width, "items", "inferred SIMD width " + text(fit.width) + reported});
+    out.push_back({"simd_width", static_cast<double>(fit.width), "items",
+                   "inferred SIMD width " + text(fit.width) + reported});
   else
     out.push_back({"simd_width",
                    {},
                    "items",
                    "the times are too noisy to tell widths from " + text(fit.low) + " to " + text(fit.high) +
                        " apart; " + text(fit.width) + " explains them best" + reported,
-                   fit.low,
-                   fit.high});
+                   static_cast<double>(fit.low),
+                   static_cast<double>(fit.high)});
   if (rows.contains(1)) {
     const auto& [paths, here] = *rows.rbegin();
     const auto* finest =
@@ -179,11 +208,9 @@ void add_divergence_slowdown(std::vector<Finding>& out, const std::vector<Outcom
   }
   if (!fastest.contains(1) || !fastest.contains(2)) return;
   out.push_back(
-      {.name = "divergence_slowdown",
-       .value = fastest[2]->time_s / fastest[1]->time_s,
-       .unit = "ratio",
-       .text = "time of two paths that alternate between neighbouring work-items / time of one path",
-       .from = {fastest[2], fastest[1]}});
+      ratio_of("divergence_slowdown", *fastest[2], *fastest[1],
+               "time of two paths that alternate between neighbouring work-items / time of one path"));
+  out.back().from = {fastest[2], fastest[1]};
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {

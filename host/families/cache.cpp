@@ -14,9 +14,12 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <numbers>
 
 #include "base/quantity.hpp"
+#include "base/stats.hpp"
 #include "families/shared/loop_limit.hpp"
+#include "families/shared/monotone.hpp"
 #include "families/shared/step_time.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
@@ -189,9 +192,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
 // ---- Findings ---------------------------------------------------------------------------------------------
 
-// Returns the least nanoseconds per load of a kernel by `axis`, as interference only slows a cache down. For
-// the same reason the curve is made monotonic: a value above a later one was disturbed.
-using Curve = std::map<std::int64_t, double>;
+// Returns the least nanoseconds per load of a kernel by `axis`, as interference only slows a cache down.
 Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const char* axis = "working_set") {
   Curve out;
   for (const auto& o : outcomes) {
@@ -200,19 +201,40 @@ Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const c
     const auto [it, first] = out.emplace(o.at.number(axis), ns);
     if (!first) it->second = std::min(it->second, ns);
   }
-  double least = HUGE_VAL;
-  for (auto it = out.end(); it != out.begin();) {
-    --it;
-    it->second = least = std::min(least, it->second);
-  }
   return out;
 }
+
+// The curves of a device's walks, monotone, and the noise of all.
+struct Walked {
+  Curve lines, pages, own;  // of kernels chase, tlb and chase_private
+  Curve pairs;              // as measured
+  double noise = 0;         // standard deviation of log(time)
+
+  explicit Walked(const std::vector<Outcome>& outcomes) : pairs(curve_of(outcomes, "pair", "apart")) {
+    const Curve measured_lines = curve_of(outcomes, "chase"), measured_pages = curve_of(outcomes, "tlb");
+    lines = made_monotone(measured_lines);
+    pages = made_monotone(measured_pages);
+    own = curve_of(outcomes, "chase_private");
+    noise = noise_of({measured_lines, measured_pages, pairs});
+    // The least of many samples is known better than their median.
+    std::vector<double> errors;
+    for (const auto& o : outcomes) {
+      if (is_walk(o.at) && !o.min_s && o.low_s && o.high_s)
+        errors.push_back(std::log(*o.high_s / *o.low_s) / 3.92);
+    }
+    if (!errors.empty()) noise = std::max(noise, median(errors));
+  }
+};
 
 struct Level {
   std::int64_t first = 0, last = 0;  // working sets on the plateau
   double ns = 0;
   std::int64_t bytes = 0,
                beyond = 0;  // largest set that fits, smallest that does not; 0: none
+  // The capacity lies between these, whatever the noise; where is_sure is false, not even that there is such
+  // a level.
+  std::int64_t low = 0, high = 0;
+  bool is_sure = true;
 };
 
 // Returns whether latency grows by 30 % within a doubling somewhere between two sizes. Slow growth is not the
@@ -257,6 +279,84 @@ std::vector<Level> levels_of(const Curve& ns) {
   return out;
 }
 
+// Returns the largest set of a level whose loads are no slower than those of the next smaller one, by more
+// than noise: near the end of a cache only some loads miss.
+std::int64_t surely_within(const Level& level, const Curve& ns, double noise) {
+  const double slower = 1 + std::max(0.05, 2 * noise);
+  const auto is_slower = [&](Curve::const_iterator at) {
+    const auto before = std::prev(at);
+    // Sizes that lie far apart may grow as much as those between them.
+    const double steps =
+        std::log(static_cast<double>(at->first) / static_cast<double>(before->first)) / std::log(1.1);
+    return at->second > std::pow(slower, std::clamp(steps, 1.0, 3.0)) * before->second;
+  };
+  auto at = ns.find(level.last);
+  while (at->first > level.first && is_slower(at)) --at;
+  return at->first;
+}
+
+Curve with_noise(const Curve& ns, double noise, std::uint64_t seed) {
+  const Random<double> uniform(seed, 1);
+  Curve out = ns;
+  std::uint64_t i = 0;
+  // The sum of three numbers from -1 to 1 has variance 1.
+  for (auto& [bytes, value] : out) {
+    value *= std::exp(noise * (uniform(i) + uniform(i + 1) + uniform(i + 2)));
+    i += 3;
+  }
+  return out;
+}
+
+// Finds the levels, and how well they are known: from the monotone curve with its noise drawn again
+// (parametric bootstrap, Efron 1979), a level must follow in 9 of 10 draws, between the same sizes within a
+// factor of 1.5.
+std::vector<Level> drawn_levels_of(const Curve& ns, double noise) {
+  constexpr int draws = 40;
+  constexpr std::size_t least = 36;
+  constexpr double nothing = 0.01, alike = 2, widest = 8;
+  std::vector<Level> out = levels_of(ns);
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    out[i].low = surely_within(out[i], ns, noise);
+    out[i].high = out[i + 1].first;
+  }
+  if (noise <= nothing || out.size() < 2) return out;
+  std::vector<std::vector<double>> lows(out.size()), highs(out.size());
+  for (int draw = 0; draw < draws; ++draw) {
+    const Curve drawn = made_monotone(with_noise(ns, noise, static_cast<std::uint64_t>(draw)));
+    const std::vector<Level> levels = levels_of(drawn);
+    for (std::size_t k = 0; k + 1 < std::min(levels.size(), out.size()); ++k) {
+      const auto low = static_cast<double>(out[k].bytes) / alike,
+                 high = static_cast<double>(out[k].beyond) * alike;
+      if (static_cast<double>(levels[k].bytes) < low || static_cast<double>(levels[k].beyond) > high) break;
+      lows[k].push_back(static_cast<double>(surely_within(levels[k], drawn, noise)));
+      highs[k].push_back(static_cast<double>(levels[k + 1].first));
+    }
+  }
+  for (std::size_t k = 0; k + 1 < out.size(); ++k) {
+    out[k].is_sure = lows[k].size() >= least;
+    if (lows[k].empty()) continue;
+    out[k].low = std::min<std::int64_t>(out[k].low, std::llround(quantile(lows[k], 0.05)));
+    out[k].high = std::max<std::int64_t>(out[k].high, std::llround(quantile(highs[k], 0.95)));
+    out[k].is_sure =
+        out[k].is_sure && static_cast<double>(out[k].high) <= widest * static_cast<double>(out[k].low);
+  }
+  return out;
+}
+
+// Keeps the last answer: a profile asks again for each draw of its rows' medians, whose least times stay the
+// same.
+std::vector<Level> levels_of(const Curve& ns, double noise) {
+  thread_local Curve last;
+  thread_local double last_noise = -1;
+  thread_local std::vector<Level> levels;
+  if (noise != last_noise || ns != last) {
+    last = ns;
+    last_noise = noise;
+    levels = drawn_levels_of(ns, noise);
+  }
+  return levels;
+}
+
 // Returns the levels without memory.
 std::vector<Level> caches_of(const std::vector<Level>& levels) {
   std::vector<Level> out = levels;
@@ -275,23 +375,24 @@ std::optional<std::int64_t> between(std::int64_t fits, std::int64_t beyond, doub
 }
 
 // TLB reach: the largest set of pages whose chase is as fast as one through as many adjacent lines.
-struct Reach {
-  std::int64_t bytes = 0, beyond = 0;  // as in Level
-};
-std::optional<Reach> reach_of(const Curve& pages, const Curve& lines) {
-  constexpr double markedly = 1.3;
-  Reach out;
-  for (const auto& [bytes, ns] : pages) {
-    const auto packed = lines.lower_bound(bytes / static_cast<std::int64_t>(page_stride) *
-                                          static_cast<std::int64_t>(line_bytes));
-    if (packed == lines.end()) return {};
-    if (ns > markedly * packed->second) {
-      out.beyond = bytes;
-      return out;
-    }
-    out.bytes = bytes;
+Rise reach_of(const Walked& walked) {
+  constexpr double markedly = 1.3, no_less = 0.05, alike = 1.2;
+  Curve slower;
+  double most = 0;
+  for (const auto& [bytes, ns] : walked.pages) {
+    const auto packed = walked.lines.lower_bound(bytes / static_cast<std::int64_t>(page_stride) *
+                                                 static_cast<std::int64_t>(line_bytes));
+    if (packed == walked.lines.end()) break;
+    // Leaves out pages whose lines, between two sizes that were measured, may end in one cache or in the
+    // next.
+    const bool between_levels =
+        packed != walked.lines.begin() &&
+        packed->second > alike * std::exp(2 * walked.noise) * std::prev(packed)->second;
+    // Behind the reach of a larger level all are as slow again as adjacent lines: that is no return.
+    most = std::max(most, between_levels ? 0.0 : ns / packed->second);
+    if (!between_levels) slower.emplace(bytes, most);
   }
-  return out.bytes > 0 ? std::optional(out) : std::nullopt;
+  return rise_of(slower, std::max(no_less, std::numbers::sqrt2 * walked.noise), markedly);
 }
 
 // Returns the working set per compute unit that tells whether a level is shared: three quarters of it, so
@@ -334,7 +435,8 @@ std::int64_t steps_for(const Level& level, const DeviceInfo& device) {
 
 // Finds a level's latency: the slope between chases of addresses, or where there are none the time per load
 // of the curve, in which there are a launch and the arithmetic of each step.
-Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std::size_t number) {
+Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std::size_t number,
+                   const Walked& walked) {
   ChainTimes times;
   for (const auto& o : outcomes) {
     const std::int64_t bytes = o.at.number("working_set");
@@ -344,9 +446,16 @@ Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std
   }
   const std::string name = fmt::format("l{}_latency", number),
                     what = fmt::format("L{} pointer-chase latency", number);
-  if (times.lengths() > 1) return times.slope(name, what);
-  return {name, level.ns, "ns",
-          fmt::format("{} {:.4g} ns, launch and index arithmetic included", what, level.ns)};
+  if (times.lengths() > 1) return times.slope(name, what, walked.noise);
+  // Not better than its times differ, nor than the noise leaves their median.
+  const auto first = walked.lines.find(level.first), end = walked.lines.upper_bound(level.last);
+  const double error = std::exp(2 * walked.noise / std::sqrt(static_cast<double>(std::distance(first, end))));
+  return {name,
+          level.ns,
+          "ns",
+          fmt::format("{} {:.4g} ns, launch and index arithmetic included", what, level.ns),
+          first->second / error,
+          std::prev(end)->second * error};
 }
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -358,25 +467,24 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
                       .with("chain_length", std::int64_t{0})
                       .with("iterations", std::int64_t{0}));
   };
-  const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "tlb");
+  const Walked walked(outcomes);
+  const Curve& lines = walked.lines;
   if (lines.size() < 8) return out;  // the user's choice of sizes, no curve
   const auto levels = levels_of(lines);
   for (const auto& level : levels) {
     if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
   }
-  if (const auto reach = reach_of(pages, lines); reach && reach->bytes > 0) {
-    if (const auto bytes = between(reach->bytes, reach->beyond, 1.2)) ask("tlb", *bytes);
-  }
+  const Rise reach = reach_of(walked);
+  if (const auto bytes = between(reach.last, reach.first, 1.2)) ask("tlb", *bytes);
   if (!out.empty()) return out;
-  const auto own = curve_of(outcomes, "chase_private");
   const auto caches = caches_of(levels);
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const std::int64_t steps = steps_for(caches[i], device);
-    for (const std::int64_t length : {steps / 4, steps}) {
+    for (const std::int64_t length : {steps / 8, steps}) {
       ask("chase", middle_of(caches[i], lines));
       out.back() = out.back().with("links", std::string("address")).with("chain_length", length);
     }
-    const auto each = is_own(levels, i, own, device);
+    const auto each = is_own(levels, i, walked.own, device);
     if (!each) {
       ask("chase_private", share_of(caches[i]));
       continue;
@@ -392,111 +500,181 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 }
 
 // Finds the smallest distance at which the second load of a pair misses what the first one fetched; undecided
-// if a smaller one takes as long, as it does where a prefetcher or another process disturbs.
-Finding line_of(const std::vector<Outcome>& outcomes) {
-  const Curve ns = curve_of(outcomes, "pair", "apart");
-  if (ns.size() < 4) return {"fetch_granularity", {}, "B", "too few distances were measured"};
-  constexpr double markedly = 1.15;
-  const double near = ns.begin()->second;
+// where the times fit several, or none, as they do where a prefetcher or another process disturbs.
+Finding line_of(const Walked& walked) {
+  const Curve& ns = walked.pairs;
+  Finding out{"fetch_granularity", {}, "B", "too few distances were measured"};
+  if (ns.size() < 4) return out;
+  constexpr double markedly = 1.15, no_less = 0.03, explained = 4;
+  const double error = std::max({no_less, walked.noise, noise_of({ns})}), near = ns.begin()->second;
+  const Rise rise = rise_of(ns, error, markedly);
+  // Takes a pair for disturbed if it misses, but one further apart hits.
+  std::vector<double> hits;
   for (const auto& [bytes, both] : ns) {
-    if (both <= markedly * near) continue;
-    for (const auto& o : outcomes) {
-      const double ns_of_pair = 1e9 * o.min_s.value_or(o.time_s) / static_cast<double>(hops_of(o.at));
-      if (o.at.is("kernel", "pair") && o.at.number("apart") < bytes && ns_of_pair > markedly * near)
-        return {
-            "fetch_granularity",
-            {},
-            "B",
-            fmt::format("two loads {} bytes apart take {:.4g} ns, longer than two that are further apart: a "
-                        "prefetcher or another process disturbed them",
-                        o.at.number("apart"), ns_of_pair)};
-    }
-    return {"fetch_granularity", static_cast<double>(bytes), "B",
-            fmt::format("a load {} bytes after a fetched element misses: {:.4g} ns for both, {:.4g} ns "
-                        "where the second one hits",
-                        bytes, both, near)};
+    if (rise.is_none || bytes < rise.first) hits.push_back(both);
   }
-  return {"fetch_granularity",
-          {},
-          "B",
-          fmt::format("none found: even {} bytes after a fetched element a load hits", ns.rbegin()->first)};
+  for (const auto& [bytes, both] : ns) {
+    if ((bytes >= rise.first && !rise.is_none) || both <= markedly * median(hits)) continue;
+    out.text = fmt::format(
+        "two loads {} bytes apart take {:.4g} ns, longer than two that are further apart: a "
+        "prefetcher or another process disturbed them",
+        bytes, both);
+    return out;
+  }
+  if (rise.worst > explained) {
+    out.text = "no distance explains the times: a prefetcher or another process disturbed them";
+  } else if (rise.is_surely_none) {
+    out.text =
+        fmt::format("none found: even {} bytes after a fetched element a load hits", ns.rbegin()->first);
+  } else if (rise.is_none || !rise.is_certain()) {
+    out.text = fmt::format(
+        "the times are too noisy to tell whether a load from {} to {} bytes after a fetched element "
+        "misses",
+        ns.upper_bound(rise.low)->first, rise.high == 0 ? ns.rbegin()->first : rise.high);
+    out.low = static_cast<double>(ns.upper_bound(rise.low)->first);
+    if (rise.high > 0) out.high = static_cast<double>(rise.high);
+  } else {
+    out.value = out.low = out.high = static_cast<double>(rise.first);
+    out.text = fmt::format(
+        "a load {} bytes after a fetched element misses: {:.4g} ns for both, {:.4g} ns where the "
+        "second one hits",
+        rise.first, ns.at(rise.first), near);
+  }
+  return out;
+}
+
+std::string text_of_bytes(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+
+Finding capacity_of(const std::vector<Level>& levels, std::size_t i, const Curve& lines) {
+  const Level &level = levels[i], &next = levels[i + 1];
+  Finding size{
+      fmt::format("l{}_bytes", i + 1),
+      std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
+      "B",
+      fmt::format("L{} capacity: between {:.3g} ns per load up to {} and {:.3g} ns from {} on, at their "
+                  "geometric mean",
+                  i + 1, level.ns, text_of_bytes(level.last), next.ns, text_of_bytes(next.first)),
+      static_cast<double>(level.low),
+      static_cast<double>(level.high)};
+  if (!level.is_sure) {
+    size.value.reset();
+    size.text = fmt::format("the walks are too noisy to tell where L{} ends; {} explains them best", i + 1,
+                            text_of_bytes(level.bytes));
+  } else if (lines.rbegin()->first < 4 * level.bytes) {
+    size.value.reset();
+    size.text = fmt::format("L{} ends near {}, but the largest working set, {}, is less than four times that",
+                            i + 1, text_of_bytes(level.bytes), text_of_bytes(lines.rbegin()->first));
+  }
+  return size;
+}
+
+// Tells who shares a level; undecided where the chases of all take about as long as half-way to the next
+// level.
+void add_sharing(std::vector<Finding>& out, const std::vector<Level>& levels, std::size_t i, bool each,
+                 const Walked& walked, const DeviceInfo& device) {
+  constexpr double errors = 3;
+  Finding units{
+      fmt::format("l{}_compute_units", i + 1), each ? 1 : static_cast<double>(device.units()), "units",
+      each ? fmt::format("each compute unit has its own L{}", i + 1)
+           : fmt::format("compute units share L{}: chases of all at once, each through three quarters of "
+                         "it, miss it",
+                         i + 1)};
+  const auto all = walked.own.find(share_of(levels[i]));
+  if (device.units() > 1 && all != walked.own.end()) {
+    const double off = std::log(all->second / std::sqrt(levels[i].ns * levels[i + 1].ns));
+    if (std::abs(off) < errors * walked.noise) {
+      units.value.reset();
+      units.text = fmt::format(
+          "chases of all compute units at once take {:.4g} ns, which is too noisy to tell whether "
+          "they share L{}",
+          all->second, i + 1);
+    }
+  }
+  out.push_back(std::move(units));
+}
+
+void add_rates(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, std::size_t number,
+               std::int64_t bytes, bool each) {
+  for (const char* kernel : {"read", "write", "copy"}) {
+    double rate = 0;
+    for (const auto& o : outcomes) {
+      if (o.at.is("kernel", kernel) && o.at.number("working_set") == bytes &&
+          (!o.at.is("kernel", "read") || o.at.is("parts", each ? "own" : "in_turns")))
+        rate = std::max(rate, 1e-9 * as_double(o.bytes) / o.time_s);
+    }
+    if (rate > 0)
+      out.push_back(
+          {fmt::format("l{}_{}", number, kernel), rate, "GB/s",
+           fmt::format("L{2} {0} bandwidth of all compute units {1:.4g} GB/s", kernel, rate, number)});
+  }
+}
+
+void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
+                const std::vector<Level>& levels, const Walked& walked, const DeviceInfo& device) {
+  const auto caches = caches_of(levels);
+  bool is_sure = true;  // of this level and of those before it
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    is_sure = is_sure && caches[i].is_sure;
+    out.push_back(capacity_of(levels, i, walked.lines));
+    Finding latency = latency_of(outcomes, caches[i], i + 1, walked);
+    if (!is_sure) {
+      latency.value.reset();
+      latency.text = out.back().text;
+      out.back().value.reset();
+      out.push_back(std::move(latency));
+      continue;
+    }
+    out.push_back(std::move(latency));
+    const auto each = is_own(levels, i, walked.own, device);
+    if (!each) continue;
+    add_sharing(out, levels, i, *each, walked, device);
+    add_rates(out, outcomes, i + 1, half_of(caches[i], *each, device), *each);
+  }
+}
+
+void add_reach(std::vector<Finding>& out, const Walked& walked) {
+  constexpr double widest = 4;  // high / low of what is decided
+  if (walked.pages.empty() || walked.lines.empty()) return;
+  const Rise reach = reach_of(walked);
+  if (reach.last == 0) return;
+  Finding found{"tlb_reach", {}, "B", ""};
+  if (reach.is_surely_none) {
+    found.text = fmt::format("none found: pages all over {} cost no more than adjacent lines",
+                             text_of_bytes(reach.last));
+  } else if (reach.high == 0 || static_cast<double>(reach.high) > widest * static_cast<double>(reach.low)) {
+    found.text = fmt::format(
+        "the walks are too noisy to tell from how many pages on they are slower than adjacent "
+        "lines; {} explains them best",
+        text_of_bytes(reach.last));
+    found.low = static_cast<double>(reach.low);
+    if (reach.high > 0) found.high = static_cast<double>(reach.high);
+  } else {
+    found.value = static_cast<double>(reach.last);
+    found.low = static_cast<double>(reach.low);
+    found.high = static_cast<double>(reach.high);
+    found.text =
+        fmt::format("TLB reach {}: one line per page of {} is markedly slower than as many adjacent lines",
+                    text_of_bytes(reach.last), text_of_bytes(reach.first));
+  }
+  out.push_back(std::move(found));
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
-  const auto lines = curve_of(outcomes, "chase");
-  const auto levels = lines.size() < 4 ? std::vector<Level>() : levels_of(lines);
-  const auto own = curve_of(outcomes, "chase_private");
-  const auto caches = caches_of(levels);
-  const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-  for (std::size_t i = 0; i < caches.size(); ++i) {
-    const Level& level = caches[i];
-    const std::string name = fmt::format("l{}", i + 1);
-    const bool guarded = lines.rbegin()->first >= 4 * level.bytes;
-    const Level& next = levels[i + 1];
-    Finding size{name + "_bytes",
-                 std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
-                 "B",
-                 fmt::format("L{} capacity: between {:.3g} ns per load up to {} and {:.3g} ns from {} on, at "
-                             "their geometric mean",
-                             i + 1, level.ns, text(level.last), next.ns, text(next.first)),
-                 static_cast<double>(level.last),
-                 static_cast<double>(next.first)};
-    if (!guarded) {
-      size.value.reset();
-      size.text =
-          fmt::format("L{} ends near {}, but the largest working set, {}, is less than four times that",
-                      i + 1, text(level.bytes), text(lines.rbegin()->first));
-    }
-    out.push_back(std::move(size));
-    out.push_back(latency_of(outcomes, level, i + 1));
-    const auto each = is_own(levels, i, own, device);
-    if (!each) continue;
-    out.push_back({name + "_compute_units", *each ? 1 : static_cast<double>(device.units()), "units",
-                   *each ? fmt::format("each compute unit has its own L{}", i + 1)
-                         : fmt::format("compute units share L{}: chases of all at once, each through three "
-                                       "quarters of it, miss it",
-                                       i + 1)});
-    const std::int64_t bytes = half_of(level, *each, device);
-    for (const char* kernel : {"read", "write", "copy"}) {
-      double rate = 0;
-      for (const auto& o : outcomes) {
-        if (o.at.is("kernel", kernel) && o.at.number("working_set") == bytes &&
-            (!o.at.is("kernel", "read") || o.at.is("parts", *each ? "own" : "in_turns")))
-          rate = std::max(rate, 1e-9 * as_double(o.bytes) / o.time_s);
-      }
-      if (rate > 0)
-        out.push_back(
-            {fmt::format("{}_{}", name, kernel), rate, "GB/s",
-             fmt::format("L{2} {0} bandwidth of all compute units {1:.4g} GB/s", kernel, rate, i + 1)});
-    }
-  }
-  if (const auto reach = reach_of(curve_of(outcomes, "tlb"), lines); reach && reach->bytes > 0) {
-    Finding found{
-        "tlb_reach",
-        {},
-        "B",
-        fmt::format("none found: pages all over {} cost no more than adjacent lines", text(reach->bytes))};
-    if (reach->beyond > 0) {
-      found.value = found.low = static_cast<double>(reach->bytes);
-      found.high = static_cast<double>(reach->beyond);
-      found.text =
-          fmt::format("TLB reach {}: one line per page of {} is markedly slower than as many adjacent lines",
-                      text(reach->bytes), text(reach->beyond));
-    }
-    out.push_back(std::move(found));
-  }
-  if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.at.is("kernel", "pair"); }))
-    out.push_back(line_of(outcomes));
+  const Walked walked(outcomes);
+  const auto levels = walked.lines.size() < 4 ? std::vector<Level>() : levels_of(walked.lines, walked.noise);
+  add_levels(out, outcomes, levels, walked, device);
+  add_reach(out, walked);
+  if (!walked.pairs.empty()) out.push_back(line_of(walked));
   // Adds the capacities that driver and operating system report, for comparison.
   if (levels.empty()) return out;
   if (device.cache_bytes > 0)
     out.push_back({"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",
-                   fmt::format("the driver reports a cache of {}", text(device.cache_bytes))});
+                   fmt::format("the driver reports a cache of {}", text_of_bytes(device.cache_bytes))});
   for (std::size_t i = 0; i < device.host_caches.size(); ++i)
     out.push_back(
         {fmt::format("host_l{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
-         fmt::format("the operating system reports L{} of {}", i + 1, text(device.host_caches[i]))});
+         fmt::format("the operating system reports L{} of {}", i + 1, text_of_bytes(device.host_caches[i]))});
   return out;
 }
 

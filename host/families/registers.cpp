@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 
+#include "families/shared/monotone.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -117,47 +118,52 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
 // ---- Findings ---------------------------------------------------------------------------------------------
 
-// Returns seconds per operation by live values, made monotonic, as interference only makes an operation
-// slower.
-std::map<std::int64_t, double> curve_of(const std::vector<Outcome>& outcomes) {
-  std::map<std::int64_t, double> out;
+// Returns seconds per operation by live values.
+Curve curve_of(const std::vector<Outcome>& outcomes) {
+  Curve out;
   for (const auto& o : outcomes) {
     if (counts(o.at) || o.flops.value_or(0) == 0) continue;
     const double seconds = o.min_s.value_or(o.time_s) / as_double(o.flops);
     const auto [it, first] = out.emplace(o.at.number("live"), seconds);
     if (!first) it->second = std::min(it->second, seconds);
   }
-  double least = HUGE_VAL;
-  for (auto it = out.end(); it != out.begin();) {
-    --it;
-    it->second = least = std::min(least, it->second);
-  }
   return out;
 }
 
-// Finds the most values that cost what few do, and the fewest that cost markedly more; 0: none do.
-struct Cliff {
-  std::int64_t last = 0, first = 0;
-};
-Cliff cliff_of(const std::map<std::int64_t, double>& curve) {
-  constexpr double markedly = 1.3;
-  Cliff out;
-  for (const auto& [live, seconds] : curve) {
-    if (seconds > markedly * curve.begin()->second) {
-      out.first = live;
-      return out;
-    }
-    out.last = live;
+// Returns the standard deviation of log(time): of the rows' intervals, and at least what times differ by from
+// their monotone curve, without two that differ far more than others, which were disturbed.
+double error_of(const std::vector<Outcome>& outcomes, const Curve& measured, const Curve& monotone) {
+  constexpr double no_less = 0.05, of_mean = 2, far = 4;
+  constexpr std::size_t disturbed = 2;
+  double error = no_less;
+  for (const auto& o : outcomes) {
+    if (!counts(o.at) && !o.min_s && o.low_s && o.high_s)
+      error = std::max(error, std::log(*o.high_s / *o.low_s) / (2 * 1.96));
   }
-  return out;
+  std::vector<double> off;
+  for (const auto& [live, seconds] : measured) off.push_back(std::abs(std::log(seconds / monotone.at(live))));
+  std::ranges::sort(off);
+  for (std::size_t k = 0; k < disturbed && off.size() > 2 && off.back() > far * off[off.size() / 2]; ++k)
+    off.pop_back();
+  double sum = 0;
+  for (const double one : off) sum += one;
+  return std::max(error, off.empty() ? 0 : of_mean * sum / static_cast<double>(off.size()));
+}
+
+// Finds the most values that cost what few do, and the fewest that cost markedly more: only registers that
+// run out make an operation slower, so that a faster one behind shows that a value was disturbed.
+Rise cliff_of(const std::vector<Outcome>& outcomes) {
+  constexpr double markedly = 1.3;
+  const Curve measured = curve_of(outcomes), monotone = made_monotone(measured);
+  return rise_of(monotone, error_of(outcomes, measured, monotone), markedly);
 }
 
 constexpr std::size_t fewest = 4;  // of a curve
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  const auto curve = curve_of(outcomes);
-  const Cliff cliff = cliff_of(curve);
-  if (curve.size() < fewest || cliff.first == 0 ||
+  const Curve curve = curve_of(outcomes);
+  const Rise cliff = cliff_of(outcomes);
+  if (curve.size() < fewest || cliff.is_none ||
       cliff.first - cliff.last <= std::max<std::int64_t>(8, cliff.last / 8))
     return {};
   const std::int64_t between = (cliff.last + cliff.first) / 16 * 8;
@@ -165,27 +171,39 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return {any->at.with("live", between)};
 }
 
+Finding live_values_of(const std::vector<Outcome>& outcomes, const Curve& curve) {
+  constexpr double widest = 4;  // high / low of what is decided
+  const Rise cliff = cliff_of(outcomes);
+  const auto ns = [&](std::int64_t live) { return 1e9 * curve.at(live); };
+  Finding found{"live_values_before_slowdown",
+                {},
+                "values",
+                fmt::format("none found: an operation with {} live values takes as long as with {}",
+                            curve.rbegin()->first, curve.begin()->first)};
+  if (cliff.is_surely_none) return found;
+  found.low = static_cast<double>(cliff.low);
+  if (cliff.high > 0) found.high = static_cast<double>(cliff.high);
+  if (!found.high || *found.high > widest * *found.low) {
+    found.text = fmt::format(
+        "the times are too noisy to tell how many live values make an operation slower; {} "
+        "explains them best",
+        cliff.last);
+    return found;
+  }
+  found.value = static_cast<double>(cliff.last);
+  found.text = fmt::format(
+      "an operation takes {:.3g} ns with up to {} live values per work-item (register pressure), {:.3g} "
+      "ns with {}",
+      ns(cliff.last), cliff.last, ns(cliff.first), cliff.first);
+  return found;
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
-  const auto curve = curve_of(outcomes);
+  const Curve curve = made_monotone(curve_of(outcomes));
   if (curve.size() >= fewest) {
-    const Cliff cliff = cliff_of(curve);
-    const auto ns = [&](std::int64_t live) { return 1e9 * curve.at(live); };
-    Finding found{"live_values_before_slowdown",
-                  {},
-                  "values",
-                  fmt::format("none found: an operation with {} live values takes as long as with {}",
-                              curve.rbegin()->first, curve.begin()->first)};
-    if (cliff.first > 0) {
-      found.value = found.low = static_cast<double>(cliff.last);
-      found.high = static_cast<double>(cliff.first);
-      found.text = fmt::format(
-          "an operation takes {:.3g} ns with up to {} live values per work-item (register pressure), {:.3g} "
-          "ns with {}",
-          ns(cliff.last), cliff.last, ns(cliff.first), cliff.first);
-    }
-    out.push_back(std::move(found));
-    out.push_back({"spill_cost", ns(curve.rbegin()->first) / ns(curve.begin()->first), "ratio",
+    out.push_back(live_values_of(outcomes, curve));
+    out.push_back({"spill_cost", curve.rbegin()->second / curve.begin()->second, "ratio",
                    fmt::format("time of an operation with {} / {} live values per work-item",
                                curve.rbegin()->first, curve.begin()->first)});
   }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace clweave::families {
 
 void ChainTimes::add(std::int64_t steps, const Outcome& outcome) {
@@ -15,7 +18,7 @@ double ChainTimes::ns_per_step() const {
   return 1e9 * outcome->time_s / static_cast<double>(steps);
 }
 
-Finding ChainTimes::slope(const std::string& name, const std::string& what) const {
+Finding ChainTimes::slope(const std::string& name, const std::string& what, double noise) const {
   const auto& [few, shorter] = *fastest_.begin();
   const auto& [many, longer] = *fastest_.rbegin();
   Finding out{name, {}, "ns", ""};
@@ -28,9 +31,18 @@ Finding ChainTimes::slope(const std::string& name, const std::string& what) cons
     return 1e9 * (to_s - from_s) / steps;
   };
   const double ns = per_step(shorter->time_s, longer->time_s);
-  const double low = per_step(*shorter->high_s, *longer->low_s),
-               high = per_step(*shorter->low_s, *longer->high_s);
-  const double at_most = 1e9 * *longer->high_s / static_cast<double>(many);
+  const double reach = std::exp(1.96 * noise);
+  const auto least = [reach](const Outcome* o) { return std::min(*o->low_s, o->time_s / reach); };
+  const auto most = [reach](const Outcome* o) { return std::max(*o->high_s, o->time_s * reach); };
+  // The errors of the two are independent, so they add in quadrature; takes 99 % in place of the rows' 95, as
+  // many latencies are told at once.
+  constexpr double wider = 2.576 / 1.96;
+  const auto error = [&](double of_shorter_s, double of_longer_s) {
+    return per_step(0, wider * std::hypot(of_shorter_s, of_longer_s));
+  };
+  const double low = ns - error(most(shorter) - shorter->time_s, longer->time_s - least(longer)),
+               high = ns + error(shorter->time_s - least(shorter), most(longer) - longer->time_s);
+  const double at_most = 1e9 * most(longer) / static_cast<double>(many);
   const std::string interval =
       fmt::format("{:.4g} to {:.4g} ns, from chains of {} and {}", low, high, few, many);
   constexpr double widest = 0.25;  // half width over the slope
