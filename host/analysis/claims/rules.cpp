@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 namespace clweave::claims {
 
@@ -332,7 +333,7 @@ double bias_of_ratio(const Rule& rule, const DividedRows& rows, Resample measure
 Estimate with_selection_bias(const Rule& rule, const DividedRows& rows, const DeviceRows& device,
                              Estimate extreme) {
   if (const auto measured = candidates_of(rule, rows, device.measured()); !measured.empty()) {
-    const double bias = estimate(device, [&](Resample sample) -> std::optional<double> {
+    const double bias = estimate_of_claim(device, [&](Resample sample) -> std::optional<double> {
                           return bias_of_extreme(rule, measured, candidates_of(rule, rows, sample));
                         })->high;
     if (rule.kind == Rule::Kind::step && rule.direction != Bound::Direction::below) {
@@ -344,7 +345,7 @@ Estimate with_selection_bias(const Rule& rule, const DividedRows& rows, const De
   const bool chooses = rows.numerator.size() > 1 || rows.denominator.size() > 1;
   if (rule.kind == Rule::Kind::ratio && chooses && depends_on_time(rule.quantity) &&
       depends_on_time(rule.denominator_quantity)) {
-    const auto bias = estimate(device, [&](Resample sample) -> std::optional<double> {
+    const auto bias = estimate_of_claim(device, [&](Resample sample) -> std::optional<double> {
       return bias_of_ratio(rule, rows, device.measured(), sample);
     });
     extreme.low = std::min(extreme.low, extreme.value / bias->high);
@@ -361,25 +362,39 @@ std::string series_text(const Series& points) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
-// Returns the condition that no step of a trend turns back by more than the margin.
+// Returns the condition that no step of a trend turns back by more than the margin. Of several level steps
+// the worst as measured goes back by chance: in truth it may go back by as much less as the worst of
+// resampled over measured steps.
 Condition monotonicity_condition(const Rule& rule, const DividedRows& rows, const DeviceRows& device) {
-  const auto worst = estimate(device, [&](Resample sample) -> std::optional<double> {
-    return worst_step_factor(series_of(rule, rows, sample, nullptr),
-                             rule.direction == Bound::Direction::above);
+  const bool rising = rule.direction == Bound::Direction::above;
+  const Series measured = series_of(rule, rows, device.measured(), nullptr);
+  auto worst = *estimate_of_claim(device, [&](Resample sample) -> std::optional<double> {
+    return worst_step_factor(series_of(rule, rows, sample, nullptr), rising);
   });
-  return {*worst, {Bound::Direction::above, 1 / (1 + rule.margin), 0}};
+  const auto luck = estimate_of_claim(device, [&](Resample sample) -> std::optional<double> {
+    Series changes = series_of(rule, rows, sample, nullptr);
+    for (std::size_t i = 0; i < changes.size(); ++i) changes[i].second /= measured[i].second;
+    return worst_step_factor(changes, rising);
+  });
+  worst.high = std::max(worst.high, worst.value / luck->low);
+  return {worst, {Bound::Direction::above, 1 / (1 + rule.margin), 0}};
 }
 
 }  // namespace
 
+std::optional<Estimate> estimate_of_claim(const DeviceRows& device,
+                                          const std::function<std::optional<double>(Resample)>& number) {
+  return estimate(device, number, claim_level);
+}
+
 std::optional<RuleEstimate> estimate_rule(const Rule& rule, const Sides& sides, const DeviceRows& device) {
   if (sides.numerator.empty() || (!rule.denominator.empty() && sides.denominator.empty())) return {};
-  const DividedRows rows = divide_rows(rule, sides);
+  const auto divided = std::make_shared<const DividedRows>(divide_rows(rule, sides));
+  const DividedRows& rows = *divided;
   RuleEstimate out;
+  out.number = [&rule, divided](Resample sample) { return point_estimate(rule, *divided, sample, nullptr); };
   if (!point_estimate(rule, rows, device.measured(), &out.used)) return {};
-  const auto unwidened =
-      estimate(device, [&](Resample sample) { return point_estimate(rule, rows, sample, nullptr); });
-  out.estimate = with_selection_bias(rule, rows, device, *unwidened);
+  out.estimate = with_selection_bias(rule, rows, device, *estimate_of_claim(device, out.number));
   if (rule.kind == Rule::Kind::trend) out.conditions.push_back(monotonicity_condition(rule, rows, device));
   if (rule.kind == Rule::Kind::trend || rule.kind == Rule::Kind::step)
     out.note = series_text(series_of(rule, rows, device.measured(), nullptr));
@@ -410,7 +425,7 @@ std::optional<double> finding_value(const Conclusions& conclusions, const std::s
 std::optional<Estimate> estimate_finding(const Conclusions& conclusions, const std::string& finding,
                                          const std::string& denominator, const DeviceRows& device) {
   const auto estimate_of = [&](std::optional<double> Finding::*member) {
-    return estimate(device, [&](Resample sample) {
+    return estimate_of_claim(device, [&](Resample sample) {
       return finding_value(conclusions, finding, denominator, member, sample);
     });
   };
@@ -424,12 +439,12 @@ std::optional<Estimate> estimate_finding(const Conclusions& conclusions, const s
 }  // namespace
 
 std::optional<RuleEstimate> estimate_finding_rule(const Rule& rule, const std::string& finding,
-                                                  const Conclusions& conclusions, const RowSelection& rows,
-                                                  const DeviceRows& device) {
+                                                  const std::shared_ptr<const Conclusions>& shared,
+                                                  const RowSelection& rows, const DeviceRows& device) {
+  const Conclusions& conclusions = *shared;
   const Finding* measured = conclusions.find(finding, device.measured());
   if (measured == nullptr) return {};
-  RuleEstimate out{
-      .estimate = {}, .conditions = {}, .note = measured->text, .used = {rows.begin(), rows.end()}};
+  RuleEstimate out{.estimate = {}, .note = measured->text, .used = {rows.begin(), rows.end()}};
   if (!measured->value) {
     out.is_undecided = true;  // the family saw its rows, and says why they do not tell
     return out;
@@ -437,6 +452,9 @@ std::optional<RuleEstimate> estimate_finding_rule(const Rule& rule, const std::s
   const auto estimated = estimate_finding(conclusions, finding, rule.denominator_finding, device);
   if (!estimated) return {};
   out.estimate = *estimated;
+  out.number = [shared, finding, &rule](Resample sample) {
+    return finding_value(*shared, finding, rule.denominator_finding, &Finding::value, sample);
+  };
   for (const auto& extra : rule.extra_conditions) {
     const auto condition = estimate_finding(conclusions, extra.finding, "", device);
     if (!condition) return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "analysis/claims/doubts.hpp"
@@ -72,7 +73,7 @@ bool is_less_favourable(const EstimateWithVerdict& one, const EstimateWithVerdic
 // Keeps the least favourable estimate, as the claim must hold for each, and the rows of all estimates.
 class LeastFavourable {
  public:
-  explicit LeastFavourable(const Rule& rule) : rule_(&rule) {}
+  LeastFavourable(const Rule& rule, const DeviceRows& device) : rule_(&rule), device_(&device) {}
 
   // Adds an estimate for these values of the matched axes and the competitor.
   void add(std::optional<RuleEstimate> estimate, const AxisValues& axis_values) {
@@ -81,18 +82,66 @@ class LeastFavourable {
       estimate->note =
           text_of_axis_values(axis_values) + (estimate->note.empty() ? "" : ": ") + estimate->note;
     used_.insert(estimate->used.begin(), estimate->used.end());
-    EstimateWithVerdict result = with_verdict(*rule_, std::move(*estimate));
-    if (!least_ || is_less_favourable(result, *least_, *rule_)) least_ = std::move(result);
+    all_.push_back(std::move(*estimate));
   }
 
   std::optional<EstimateWithVerdict> finish() {
-    if (least_) least_->used = std::move(used_);
-    return std::move(least_);
+    widen();
+    std::optional<EstimateWithVerdict> least;
+    for (auto& estimate : all_) {
+      EstimateWithVerdict result = with_verdict(*rule_, std::move(estimate));
+      if (!least || is_less_favourable(result, *least, *rule_)) least = std::move(result);
+    }
+    if (least) least->used = std::move(used_);
+    return least;
   }
 
  private:
+  // Widens the intervals towards the claim: among many estimates one speaks against it by chance. Takes the
+  // distribution of the least of all resampled over measured estimates, each in units of its own half width
+  // (step-down procedures by resampling: Westfall and Young 1993, of which this is the first step).
+  void widen() {
+    widths_.clear();
+    for (const auto& one : all_) widths_.push_back(std::log(one.estimate.high / one.estimate.low) / 2);
+    if (all_.size() < 2) return;
+    const auto extreme = [&](bool least) {
+      return estimate_of_claim(*device_, [&](Resample sample) -> std::optional<double> {
+        double out = 0;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+          const auto value = deviation(i, sample);
+          if (i == 0 || (least ? value < out : value > out)) out = value;
+        }
+        return out;
+      });
+    };
+    using Direction = Bound::Direction;
+    if (rule_->direction != Direction::below) {
+      const double luck = -extreme(true)->low;
+      for (std::size_t i = 0; i < all_.size(); ++i) {
+        Estimate& one = all_[i].estimate;
+        if (widths_[i] > 0) one.high = std::max(one.high, one.value * std::exp(luck * widths_[i]));
+      }
+    }
+    if (rule_->direction != Direction::above) {
+      const double luck = extreme(false)->high;
+      for (std::size_t i = 0; i < all_.size(); ++i) {
+        Estimate& one = all_[i].estimate;
+        if (widths_[i] > 0) one.low = std::min(one.low, one.value / std::exp(luck * widths_[i]));
+      }
+    }
+  }
+
+  // Returns by how many half widths an estimate of one sample is above the one as measured.
+  double deviation(std::size_t i, Resample sample) const {
+    if (!(widths_[i] > 0) || !all_[i].number) return 0;
+    const auto value = all_[i].number(sample);
+    return value && *value > 0 ? std::log(*value / all_[i].estimate.value) / widths_[i] : 0;
+  }
+
   const Rule* rule_;
-  std::optional<EstimateWithVerdict> least_;
+  const DeviceRows* device_;
+  std::vector<RuleEstimate> all_;
+  std::vector<double> widths_;  // half, of the logarithms; not positive: without an interval
   std::set<const TimedCase*> used_;
 };
 
@@ -103,7 +152,7 @@ class LeastFavourable {
 std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, const Sides& all,
                                                              const DeviceRows& device,
                                                              const std::vector<Family>& families) {
-  LeastFavourable least(rule);
+  LeastFavourable least(rule, device);
   const RowsByAxisValues numerator(all.numerator, rule.matched_axes),
       denominator(all.denominator, rule.matched_axes),
       numerator_before_change(all.numerator_before_change, rule.matched_axes),
@@ -112,8 +161,9 @@ std::optional<EstimateWithVerdict> least_favourable_estimate(const Rule& rule, c
     const Sides sides{numerator.at(matched), denominator.at(matched), numerator_before_change.at(matched),
                       denominator_before_change.at(matched)};
     if (rule.kind == Rule::Kind::finding) {
-      const Conclusions conclusions(*family_named(families, rule.numerator.family), sides.numerator, device,
-                                    Conclusions::Times::without_intervals);
+      const auto conclusions =
+          std::make_shared<const Conclusions>(*family_named(families, rule.numerator.family), sides.numerator,
+                                              device, Conclusions::Times::without_intervals);
       for (const auto& finding : rule.findings)
         least.add(estimate_finding_rule(rule, finding, conclusions, sides.numerator, device), matched);
       continue;

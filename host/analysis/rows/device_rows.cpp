@@ -31,13 +31,38 @@ double normal(std::uint64_t key, std::uint64_t i) {
 // the least certain.
 bool is_exact(const RunTime& run) { return run.log_variance == 0 && !run.min_s; }
 
-// Returns the standard deviation of the logarithm between repetitions, from other sessions (prior.hpp) where
-// a case has one or two: two may agree by chance.
-double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
+// Returns a deviate of a t distribution with four degrees of freedom, scaled to a variance of 1: a normal one
+// over the root of a chi-square one, here -2 ln of the product of two uniform ones.
+double with_tails(std::uint64_t key, std::uint64_t i) {
+  const Random<double> uniform(key, i);
+  const double product = ((uniform(2) + 1) / 2 + 0x1p-54) * ((uniform(3) + 1) / 2 + 0x1p-54);
+  return normal(key, i) / std::sqrt(-std::log(product));
+}
+
+// The spread between processes that the repetitions of a case do not show themselves.
+struct Luck {
+  double sd = 0;           // of the logarithm
+  bool has_tails = false;  // those of with_tails
+
+  double deviate(std::uint64_t key, std::uint64_t i) const {
+    return has_tails ? sd * with_tails(key, i) : sd * normal(key, i);
+  }
+};
+
+// Returns what is missing to the spread of other sessions (prior.hpp), which is a floor whatever the number
+// of repetitions: few of them agree by chance. A resample of repetitions has the mean square of their
+// deviations as its variance.
+Luck luck_of(const std::vector<const RunTime*>& runs, const std::vector<double>& values,
+             std::string_view device_type) {
   const RunTime& run = *runs.front();
-  if (runs.size() > 2 || is_exact(run)) return 0;
-  return std::sqrt(
-      prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
+  if (is_exact(run)) return {};
+  const auto prior = prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands));
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += std::log(value) / static_cast<double>(values.size());
+  for (const double value : values)
+    squares += std::pow(std::log(value) - mean, 2) / static_cast<double>(values.size());
+  if (!std::isfinite(squares)) squares = 0;
+  return {std::sqrt(std::max(prior.variance - squares, 0.0)), std::isfinite(prior.degrees)};
 }
 
 // Draws the median of many repetitions without resampling them all: their spread includes their own
@@ -61,11 +86,13 @@ class Draws {
   // `value(run, slower)` returns the number of a repetition that takes `slower` times as long.
   template <typename Value>
   Draws(const std::vector<const RunTime*>& runs, std::size_t index, std::string_view device_type, Value value)
-      : runs_(runs), index_(index), luck_(luck_of(runs, device_type)), value_(std::move(value)) {
+      : runs_(runs), index_(index), value_(std::move(value)) {
+    std::vector<double> values;
+    for (const auto* run : runs) values.push_back(value_(*run, 1));
+    luck_ = luck_of(runs, values, device_type);
     if (runs.size() <= many) return;
-    std::vector<const RunTime*> by_time = runs;
-    std::ranges::sort(by_time, {}, &RunTime::time_s);
-    for (const auto* run : by_time) by_time_.push_back(value_(*run, 1));
+    std::ranges::sort(values);
+    by_time_ = std::move(values);
   }
 
   double at(std::uint64_t draw) const {
@@ -75,8 +102,10 @@ class Draws {
     std::vector<double> values;
     for (std::size_t i = 0; i < n; ++i) {
       const RunTime& run = *runs_[choice(i) % n];
-      const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), luck_);
-      values.push_back(value_(run, std::exp(sigma * normal(choice(n + i), draw))));
+      const double own = std::log(run.high_s / run.low_s) / (2 * 1.96);
+      const double slower =
+          own * normal(choice(n + i), draw) + (luck_.sd > 0 ? luck_.deviate(choice(2 * n + i), draw) : 0);
+      values.push_back(value_(run, std::exp(slower)));
     }
     return median(values);
   }
@@ -84,7 +113,7 @@ class Draws {
  private:
   const std::vector<const RunTime*>& runs_;
   std::size_t index_;
-  double luck_;
+  Luck luck_;
   std::function<double(const RunTime&, double)> value_;
   std::vector<double> by_time_;  // only of many repetitions
 };
@@ -115,7 +144,8 @@ bool TimedCase::is(std::string_view wanted, std::string_view word) const {
 }
 
 bool TimedCase::is_disturbed() const {
-  return 2 * std::ranges::count_if(runs, [](const RunTime* run) { return run->disturbed; }) >= std::ssize(runs);
+  return 2 * std::ranges::count_if(runs, [](const RunTime* run) { return run->disturbed; }) >=
+         std::ssize(runs);
 }
 
 double Resample::operator[](std::size_t index) const {
@@ -245,7 +275,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
 }
 
 std::optional<Estimate> estimate(const DeviceRows& rows,
-                                 const std::function<std::optional<double>(Resample)>& number) {
+                                 const std::function<std::optional<double>(Resample)>& number, double level) {
   const std::size_t before = rows.reads;
   const auto measured = number(rows.measured());
   const std::size_t draws =
@@ -262,8 +292,8 @@ std::optional<Estimate> estimate(const DeviceRows& rows,
   }
   if (drawn.empty()) return Estimate{*measured, *measured, *measured};
   // The minimum of many noisy times lies below most draws: the interval includes the number as measured.
-  return Estimate{*measured, std::min(*measured, quantile(drawn, 0.025)),
-                  std::max(*measured, quantile(drawn, 0.975))};
+  return Estimate{*measured, std::min(*measured, quantile(drawn, (1 - level) / 2)),
+                  std::max(*measured, quantile(drawn, (1 + level) / 2))};
 }
 
 namespace {

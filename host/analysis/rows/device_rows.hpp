@@ -98,15 +98,16 @@ struct DeviceRows {
 // Returns one per measured device, in the order met. The set must outlive them.
 std::vector<DeviceRows> device_rows(const ResultsSet&);
 
-// Computes `number` from the rows as measured, and its 95 % bootstrap interval (Efron 1979): each draw
-// resamples the repetitions of each case and draws the median of each from its own interval, widened by the
-// spread between processes where there are one or two repetitions (prior.hpp). No distribution of the number
-// itself is assumed. Returns nothing if the rows as measured give no number. Deterministic on every machine.
+// Computes `number` from the rows as measured, and its bootstrap interval (Efron 1979) of this level: each
+// draw resamples the repetitions of each case and draws the time of each from its own interval, widened by
+// what the repetitions lack to the spread between processes (prior.hpp). No distribution of the number itself
+// is assumed. Returns nothing if the rows as measured give no number. Deterministic on every machine.
 //
 // `number` is called for each draw, so it selects its rows before. One that reads more than 20000 times gets
 // fewer draws than 200, at least 20, so that a million rows take seconds.
 std::optional<Estimate> estimate(const DeviceRows&,
-                                 const std::function<std::optional<double>(Resample)>& number);
+                                 const std::function<std::optional<double>(Resample)>& number,
+                                 double level = 0.95);
 
 // Returns nothing for a row that lacks one of the family's axes.
 std::optional<Case> case_of(const Family&, const CaseName&);
