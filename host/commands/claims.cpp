@@ -26,13 +26,14 @@ int claims(const Options& options) {
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
   const ResultsSet& results = read_with_notes(options.files, families);
   std::vector<DeviceClaimResults> devices;
-  for (const auto& rows : device_rows(results)) {
+  const auto every = device_rows(results);
+  for (const auto& rows : every) {
     auto& device = devices.emplace_back(DeviceClaimResults{rows.results->name, rows.name(), {}});
     for (const auto& claim : all) {
-      const auto claim_results = claim_results_of(claim, rows, families);
+      const auto claim_results = claim_results_of(claim, rows, families, every);
       device.claim_results.insert(device.claim_results.end(), claim_results.begin(), claim_results.end());
     }
-    rows.drawn = {};  // most of the memory, and of no further use
+    for (auto& drawn : rows.drawn) drawn = {};  // most of the memory
   }
   return print(report_of(devices, options.rows), options.format);
 }

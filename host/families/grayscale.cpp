@@ -254,6 +254,41 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
   }
 }
 
+// Returns the root mean square residual, per degree of freedom, of the better of two curves without a
+// minimum: a level, and one that falls by the reciprocal of the group to a level.
+double residual_without_minimum(const Times& times) {
+  const auto n = static_cast<double>(times.size());
+  double mean_x = 0, mean_y = 0;
+  for (const auto& [group, time] : times) {
+    mean_x += 1 / static_cast<double>(group) / n;
+    mean_y += time / n;
+  }
+  double xx = 0, xy = 0, yy = 0;
+  for (const auto& [group, time] : times) {
+    const double x = 1 / static_cast<double>(group) - mean_x, y = time - mean_y;
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  const double left = std::max(yy - xy * xy / xx, 0.0);
+  return std::sqrt(std::min(yy / (n - 1), left / (n - 2)));
+}
+
+// Tells a parabola from curves without a minimum: a few points of a reciprocal lie on a parabola, too, which
+// explains 99 % of their variance. Exact fits count as a thousand times better or worse.
+Finding parabola_gain(const std::string& image, const Times& times, const std::optional<Parabola>& parabola) {
+  const std::string name = "parabola_gain_" + image;
+  if (!parabola) return {name, {}, "ratio", "all work-group sizes take the same time"};
+  constexpr double most = 1000;
+  const auto n = static_cast<double>(times.size());
+  const double with = parabola->residual * std::sqrt(n / (n - 3)), without = residual_without_minimum(times);
+  const double gain = with > 0 ? std::clamp(without / with, 1 / most, most) : most;
+  return {name, gain, "ratio",
+          "residual of a reciprocal of the work-group size or of a constant, whichever fits better, / "
+          "residual of "
+          "the parabola, per degree of freedom"};
+}
+
 // Concludes what the post says of the shape of an image's times over the published groups, without a check
 // and with room for a whole last group: that the best group lies inside, has 128 items, and that the times
 // are a parabola over its logarithm.
@@ -281,6 +316,7 @@ void add_shape(std::vector<Finding>& out, const std::string& image, const Times&
            ? "the parabola over log2 of the work-group size has no minimum"
            : fmt::format("the parabola over log2 of the work-group size has its minimum at {:.0f} work-items",
                          parabola->vertex())});
+  out.push_back(parabola_gain(image, times, parabola));
 }
 
 // Adds the work-groups that kernel published_rows launched, beside the published numbers: both are

@@ -88,7 +88,8 @@ ClaimCounts counts_of(const std::vector<ClaimResult>& claim_results) {
 std::vector<DeviceInput> devices_of(const Sources& sources, const std::vector<Claim>& claims,
                                     const std::vector<std::string>& labels) {
   std::vector<DeviceInput> out;
-  for (const auto& rows : device_rows(*sources.set)) {
+  const auto every = device_rows(*sources.set);
+  for (const auto& rows : every) {
     DeviceInput& device = out.emplace_back();
     device.label = labels[out.size() - 1];
     device.results = rows.results;
@@ -96,7 +97,7 @@ std::vector<DeviceInput> devices_of(const Sources& sources, const std::vector<Cl
     device.facts = facts_of(*rows.results, device.profile, *sources.families);
     device.anomalies = anomalies_of(*rows.results);
     for (const auto& claim : claims) {
-      for (auto& claim_result : claim_results_of(claim, rows, *sources.families))
+      for (auto& claim_result : claim_results_of(claim, rows, *sources.families, every))
         device.claim_results.push_back(std::move(claim_result));
     }
     device.counts = counts_of(device.claim_results);

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,14 @@ struct Rule : Bound {
   double factor = 1;  // of a ratio: the denominator's units per unit of the numerator, such as bytes per item
   std::size_t min_runs = 1;  // to decide: a count that varies by chance has no interval in one run
   std::string unit = "x";
+  // Compares the number between devices, GPUs alone: its largest over its smallest, or its least on devices
+  // that one of the words of `numerator` names over its largest on those of `denominator`.
+  struct AcrossDevices {
+    std::vector<std::string> numerator, denominator;  // parts of names and platforms; empty: a spread
+
+    bool is_spread() const { return numerator.empty(); }
+  };
+  std::optional<AcrossDevices> across;
   bool bandwidth_bound = false;  // a claim about memory: rows whose buffers fit a cache do not decide it
 };
 

@@ -198,6 +198,18 @@ Rule::Kind kind_from(const json& object) {
   fail(fmt::format("number must be one of {}", fmt::join(enum_names(Rule::Kind{}), ", ")));
 }
 
+// Reads "across": "spread", or {"of": words, "to": words} of devices.
+std::optional<Rule::AcrossDevices> across_from(const json& object) {
+  const auto it = object.find("across");
+  if (it == object.end()) return {};
+  if (*it == "spread") return Rule::AcrossDevices{};
+  if (!it->is_object()) fail(R"(across takes "spread" or {"of": words, "to": words})");
+  check_keys(*it, {"of", "to"}, "across");
+  Rule::AcrossDevices out{texts_at(*it, "of"), texts_at(*it, "to")};
+  if (out.numerator.empty() || out.denominator.empty()) fail("across needs words of devices in of and to");
+  return out;
+}
+
 // Keys of the file and members of Rule: number is `kind`; of and to are `numerator` and `denominator`,
 // of_before and to_before what these improve on; quantity_to and finding_to are those of the denominator;
 // along is `varied_axes`, same `matched_axes`, each `competitor_axes`; also is `extra_conditions`; times is
@@ -205,9 +217,9 @@ Rule::Kind kind_from(const json& object) {
 // `direction` and `bound`. Of a Claim, given is `precondition`.
 Rule rule_from(const json& object) {
   check_keys(object,
-             {"number", "of",      "to",      "of_before",  "to_before", "quantity", "quantity_to", "along",
-              "same",   "each",    "finding", "finding_to", "also",      "above",    "below",       "equal",
-              "rising", "falling", "margin",  "unit",       "memory",    "times",    "runs"},
+             {"across", "number", "of",      "to",      "of_before",  "to_before", "quantity", "quantity_to",
+              "along",  "same",   "each",    "finding", "finding_to", "also",      "above",    "below",
+              "equal",  "rising", "falling", "margin",  "unit",       "memory",    "times",    "runs"},
              "decided_by");
   using Kind = Rule::Kind;
   Rule out;
@@ -234,6 +246,8 @@ Rule rule_from(const json& object) {
     fail("runs is a whole number from 1 to 1000");
   out.min_runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
+  out.across = across_from(object);
+  if (out.across && out.kind != Kind::ratio) fail("across is for a ratio alone");
   read_bound(object, out);
   return out;
 }

@@ -282,8 +282,8 @@ const char* remark =
     "As published: launched as in the source. At its best: the same problem by the fastest of the launches "
     "tried,\n"
     "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
-    "A claim holds or fails where the whole 95 % interval lies beyond bound and margin.\n"
-    "Rows of one or two runs are given the usual spread between runs, on CPUs 25 %; to measure it:\n"
+    "A claim holds or fails where the whole 98.5 % interval lies beyond bound and margin.\n"
+    "Runs are taken to differ at least as much as they usually do, on CPUs by 26 %; more of them tell more:\n"
     "clweave run --claims --runs 5";
 
 // Adds a row per claim_result, which JSON nests by device; made when asked for, as a fleet has many.

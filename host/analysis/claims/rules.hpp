@@ -20,7 +20,7 @@ struct Condition {
 };
 
 // The level of a claim's interval: where all launches are equal, a claim is decided in two of 100 files.
-inline constexpr double claim_level = 0.98;
+inline constexpr double claim_level = 0.985;
 
 // Estimates a number at claim_level.
 std::optional<Estimate> estimate_of_claim(const DeviceRows&,

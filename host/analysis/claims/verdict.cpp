@@ -535,6 +535,165 @@ ClaimResult result_of_criterion(const Claim& claim, const Criterion& criterion, 
   return *std::move(unmet);
 }
 
+// ---- Several devices -------------------------------------------------------------------------------------
+
+bool is_named(const DeviceRows& device, const std::vector<std::string>& words) {
+  const std::string names = device.results->name + "\n" + device.results->platform;
+  return std::ranges::any_of(words,
+                             [&](const std::string& word) { return names.find(word) != std::string::npos; });
+}
+
+using Devices = std::vector<const DeviceRows*>;
+
+// Returns the first device of each model of GPU that is named; of all models where no words are given.
+Devices devices_of(std::span<const DeviceRows> all, const std::vector<std::string>& words) {
+  Devices out;
+  for (const auto& device : all) {
+    if (device.results->type == "gpu" && (words.empty() || is_named(device, words)) &&
+        std::ranges::none_of(
+            out, [&](const DeviceRows* other) { return other->results->name == device.results->name; }))
+      out.push_back(&device);
+  }
+  return out;
+}
+
+// Returns the rule at each value of the axes that the claim must hold for, so that devices are compared at
+// the same values.
+std::vector<Rule> rules_at_each_value(const Rule& rule) {
+  std::vector<Rule> out = {rule};
+  const auto split = [&](const std::string& axis, const auto& sides) {
+    std::vector<Rule> finer;
+    for (const auto& one : out) {
+      for (const auto& value : (one.*sides.front()).values(axis)) {
+        Rule& at = finer.emplace_back(one);
+        for (const auto side : sides) {
+          if (const auto query = (at.*side).axes.find(axis); query != (at.*side).axes.end())
+            query->second = {RowQuery::AxisQuery::How::one_of, Values(value)};
+        }
+      }
+    }
+    if (!finer.empty()) out = std::move(finer);
+  };
+  for (const auto& axis : rule.matched_axes) split(axis, std::array{&Rule::numerator, &Rule::denominator});
+  for (const auto& axis : rule.competitor_axes) split(axis, std::array{&Rule::denominator});
+  for (auto& one : out) {
+    one.matched_axes.clear();
+    one.competitor_axes.clear();
+  }
+  return out;
+}
+
+// Compares the number between devices by the ends of its intervals, which are independent of each other: the
+// interval of the quotient holds the true one where each holds its own.
+Estimate quotient(const std::vector<Estimate>& over, const std::vector<Estimate>& under, bool is_spread) {
+  const auto least = [](const std::vector<Estimate>& all, double Estimate::*end) {
+    return std::ranges::min(all, {}, end).*end;
+  };
+  const auto most = [](const std::vector<Estimate>& all, double Estimate::*end) {
+    return std::ranges::max(all, {}, end).*end;
+  };
+  if (!is_spread)
+    return {least(over, &Estimate::value) / most(under, &Estimate::value),
+            least(over, &Estimate::low) / most(under, &Estimate::high),
+            least(over, &Estimate::high) / most(under, &Estimate::low)};
+  return {most(over, &Estimate::value) / least(over, &Estimate::value),
+          std::max(1.0, most(over, &Estimate::low) / least(over, &Estimate::high)),
+          most(over, &Estimate::high) / least(over, &Estimate::low)};
+}
+
+// Decides a rule that compares devices, at one value of each axis.
+class AcrossDevices {
+ public:
+  AcrossDevices(const Claim& claim, const Criterion& criterion, std::span<const DeviceRows> all,
+                const std::vector<Family>& families)
+      : claim_(claim),
+        criterion_(criterion),
+        across_(*criterion.rule.across),
+        all_(all),
+        families_(families) {
+    out_.claim = &claim;
+    out_.verdict = Verdict::undecided;
+  }
+
+  ClaimResult evaluate() && {
+    const Devices over = devices_of(all_, across_.numerator), under = devices_of(all_, across_.denominator);
+    if (across_.is_spread() ? over.size() < 2 : over.empty() || under.empty()) {
+      out_.note = missing(over, under);
+      return std::move(out_);
+    }
+    const auto numerators = estimates_of(over);
+    const auto denominators = across_.is_spread() ? numerators : estimates_of(under);
+    if (numerators.empty() || denominators.empty()) return std::move(out_);
+    out_.estimate = quotient(numerators, denominators, across_.is_spread());
+    out_.verdict = verdict_of(*out_.estimate, criterion_.rule);
+    out_.note =
+        fmt::format("{}{}: {}", out_.chosen, out_.chosen.empty() ? "" : " on", fmt::join(numbers_, ", "));
+    return std::move(out_);
+  }
+
+ private:
+  std::string missing(const Devices& over, const Devices& under) const {
+    const std::string command = fmt::format("clweave claims A.csv B.csv --claim {}", claim_.id);
+    if (across_.is_spread()) return "it takes GPUs of two models: " + command;
+    const auto& words = over.empty() ? across_.numerator : across_.denominator;
+    return fmt::format("it takes {} {}: {}", over.empty() && under.empty() ? "GPUs of both, one" : "a GPU",
+                       fmt::join(words, " or "), command);
+  }
+
+  // Returns the number on each device; empty if one has none, and notes why.
+  std::vector<Estimate> estimates_of(const Devices& devices) {
+    std::vector<Estimate> out;
+    for (const auto* device : devices) {
+      ClaimResult one = result_ignoring_preconditions(claim_, criterion_, *device, families_);
+      if (!one.estimate || one.verdict == Verdict::undecided) return without(*device, one);
+      if (!numbers_.empty() && one.chosen != out_.chosen) {
+        out_.note = fmt::format("measured at different sizes: {} and {}", out_.chosen, one.chosen);
+        return {};
+      }
+      out_.chosen = one.chosen;
+      out_.cached = out_.cached || one.cached;
+      out_.runs = numbers_.empty() ? one.runs : std::min(out_.runs, one.runs);
+      out_.cases.insert(out_.cases.end(), one.cases.begin(), one.cases.end());
+      numbers_.push_back(fmt::format("{} {:.3g}", device->results->name, one.estimate->value));
+      out.push_back(*one.estimate);
+    }
+    return out;
+  }
+
+  std::vector<Estimate> without(const DeviceRows& device, const ClaimResult& one) {
+    out_.note = fmt::format("{}: {}", device.results->name, one.note);
+    out_.verdict = one.verdict == Verdict::not_measured ? Verdict::not_measured : Verdict::undecided;
+    out_.doubtful = one.doubtful;
+    out_.extra_options = one.extra_options;
+    out_.command = one.command;
+    return {};
+  }
+
+  const Claim& claim_;
+  const Criterion& criterion_;
+  const Rule::AcrossDevices& across_;
+  std::span<const DeviceRows> all_;
+  const std::vector<Family>& families_;
+  ClaimResult out_;
+  std::vector<std::string> numbers_;
+};
+
+// Returns the least favourable result at each value of the axes that the claim must hold for.
+ClaimResult result_across(const Claim& claim, const Criterion& criterion, std::span<const DeviceRows> all,
+                          const std::vector<Family>& families) {
+  std::optional<ClaimResult> least;
+  const auto order = [](const ClaimResult& result) {
+    return result.estimate ? rank(result.verdict) : -1;  // one that is undecided leaves all undecided
+  };
+  for (const auto& rule : rules_at_each_value(criterion.rule)) {
+    const Criterion one{criterion.launches, rule};
+    ClaimResult result = AcrossDevices(claim, one, all, families).evaluate();
+    if (!least || order(result) < order(*least)) least = std::move(result);
+  }
+  least->criterion = &criterion;
+  return *std::move(least);
+}
+
 // Writes how many of the rows that show the published bug are wrong here, and in what way the first is.
 std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
                                  const std::vector<Family>& families) {
@@ -552,11 +711,13 @@ std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
 }  // namespace
 
 std::vector<ClaimResult> claim_results_of(const Claim& claim, const DeviceRows& device,
-                                          const std::vector<Family>& families) {
+                                          const std::vector<Family>& families,
+                                          std::span<const DeviceRows> all) {
   const std::string known_incorrect = known_incorrect_text(claim, device, families);
   std::vector<ClaimResult> out;
   for (const auto& criterion : claim.criteria)
-    out.push_back(result_of_criterion(claim, criterion, device, families));
+    out.push_back(criterion.rule.across ? result_across(claim, criterion, all, families)
+                                        : result_of_criterion(claim, criterion, device, families));
   if (out.empty()) {
     ClaimResult& none = out.emplace_back();
     none.claim = &claim;

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,10 @@ Verdict verdict_of(const Estimate&, const Bound&);
 // value is discarded.
 std::optional<Verdict> verdict_of(const PublishedValue&, const Claim&);
 
-// Returns a result per criterion, or one that says why there is none.
-std::vector<ClaimResult> claim_results_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+// Returns a result per criterion, or one that says why there is none. `all`: the devices among which a rule
+// compares, where it compares devices.
+std::vector<ClaimResult> claim_results_of(const Claim&, const DeviceRows&, const std::vector<Family>&,
+                                          std::span<const DeviceRows> all = {});
 
 // Notes of claim_results without a verdict.
 inline constexpr const char* no_rows = "rows are missing";
