@@ -463,15 +463,15 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   if (interrupts() != 0) return interrupted;
   log_if_busy(at_start, plan->options);
 
-  Campaign campaign(
-      {.sampling = sampling_of(plan->options),
-       .seed = plan->options.selection.seed,
-       .runs = plan->options.runs(),
-       .budget_s = plan->options.budget_s,
-       .wait_quiet_s = plan->options.wait_quiet_s,
-       .heat = [heat = std::make_shared<Heat>(plan->options.most_celsius)](const DeviceInfo& device) { return heat->of(device); },
-       .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
-      *runner, prepared.common, plan->unfinished());
+  Campaign campaign({.sampling = sampling_of(plan->options),
+                     .seed = plan->options.selection.seed,
+                     .runs = plan->options.runs(),
+                     .budget_s = plan->options.budget_s,
+                     .wait_quiet_s = plan->options.wait_quiet_s,
+                     .heat = [heat = std::make_shared<Heat>(plan->options.most_celsius)](
+                                 const DeviceInfo& device) { return heat->of(device); },
+                     .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
+                    *runner, prepared.common, plan->unfinished());
   running = &campaign;
   const Exit code = campaign.execute(std::move(prepared.plans), std::move(prepared.parallel));
   report_run(*plan, prepared, campaign, code);

@@ -89,7 +89,7 @@ void print_all(const std::vector<std::pair<std::string, std::vector<Counts>>>& r
   for (const auto& [name, counts] : rows)
     table_row(name, counts, [](const Counts& c) { return percent(c.covered, c.cases); });
   head(
-      "Comparisons that say that cases changed together, % / that another card or state of the machine is "
+      "Comparisons that say that cases changed together, % / that another GPU or state of the machine is "
       "likely, % (" +
       unit + ")");
   for (const auto& [name, counts] : rows)
@@ -215,7 +215,7 @@ void committed(const std::string& folder) {
       }
       if (counts.comparisons == 0) continue;
       std::printf("| %s%s | %.0f of %.0f | %.0f of %.0f | %s |\n", entry.path().filename().c_str(),
-                  across ? ", another card" : "", counts.with_false, counts.comparisons, counts.verdicts,
+                  across ? ", another GPU" : "", counts.with_false, counts.comparisons, counts.verdicts,
                   counts.cases, percent(counts.covered, counts.cases).c_str());
     }
   }

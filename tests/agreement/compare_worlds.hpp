@@ -3,7 +3,7 @@
 // change makes times differ. For tests of compare_runs and the program compare_simulation.
 //
 // Times, spreads and the samples' own intervals of the cases are those of the committed A/A sessions of an
-// H200; the fifth is of another card.
+// H200; the fifth is of another GPU.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ struct KnownCase {
   std::int64_t commands = 1;
   double spread = 0;                  // sd of log_time between sessions of one card
   std::vector<double> log_variances;  // of its medians, by their samples
-  double other_card = 0;              // what another card adds to log_time
+  double other_card = 0;              // what another GPU adds to log_time
 
   double command_s() const { return std::exp(log_time) / static_cast<double>(commands); }
 };
@@ -174,7 +174,7 @@ inline std::vector<World> worlds() {
           {.name = "6 % drift over the runs of a side", .drift = 0.06},
           {.name = "6 % warming over a shuffled process", .warming = 0.06},
           {.name = "two clocks, 8 % apart, by process", .two_clocks = 0.08},
-          {.name = "another card", .another_card = true}};
+          {.name = "another GPU", .another_card = true}};
 }
 
 }  // namespace clweave::worlds

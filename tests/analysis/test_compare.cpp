@@ -566,7 +566,7 @@ TEST(Verdicts, AnotherCardIsNamedHoweverManyRuns) {
     const auto all = compare_runs(before, set_of(records), {});
     EXPECT_LE(all.count(Change::slower) + all.count(Change::faster), 1U) << runs;
     EXPECT_EQ(all.devices.at(0).another_card, Basis::AnotherCard::by_scatter) << runs;
-    EXPECT_THAT(shown(report_of(all, false), "text"), HasSubstr("another card")) << runs;
+    EXPECT_THAT(shown(report_of(all, false), "text"), HasSubstr("another GPU")) << runs;
     auto old_card = gpu_rows(noise, 150, runs, unchanged);
     for (auto& record : old_card) record.uuid = "aa";
     for (auto& record : records) record.uuid = "bb";

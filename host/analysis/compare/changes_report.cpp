@@ -29,7 +29,7 @@ std::string source_text(const Basis& basis) {
   const char* unit = basis.files ? "session" : "run";
   const std::string typical = percent_text(basis.spread, 1);
   const std::string widened =
-      basis.wider > 1.05 ? fmt::format(", widened {:.2g} times, as these cases scatter more", basis.wider)
+      basis.wider > 1.05 ? fmt::format(", widened {:.3g} times, as these cases scatter more", basis.wider)
                          : "";
   switch (basis.source) {
     case Basis::Source::assumed:
@@ -92,11 +92,11 @@ std::string doubt_text(const Basis& basis) {
   switch (basis.another_card) {
     case Basis::AnotherCard::no: break;
     case Basis::AnotherCard::by_uuid:
-      out += "\n  The sides are another card each, by their UUIDs: a verdict may be one on the cards.";
+      out += "\n  The sides are another GPU each, by their UUIDs: a verdict may be one on the GPUs.";
       break;
     case Basis::AnotherCard::by_scatter:
       out += fmt::format(
-          "\n  The cases scatter {:.2g} times as much as their noise tells, as those of another card of the "
+          "\n  The cases scatter {:.3g} times as much as their noise tells, as those of another GPU of the "
           "model "
           "do,\n  or of another state of the machine: a verdict may be one on that.",
           basis.wider);
