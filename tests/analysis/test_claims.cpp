@@ -1368,13 +1368,25 @@ bool have_tunables(const std::vector<Case>& cases, const Family& family) {
 // Counts the configurations that each kernel of a side may choose from; 1: no choice.
 using Tries = std::map<std::pair<const RowQuery*, std::string>, std::size_t>;
 
+// Returns how many configurations a device has to choose from: none has both vendors' lanes.
+std::size_t tries_on_one_device(const RowQuery::Axes& axes) {
+  const std::size_t all = tries_of(axes);
+  const auto lanes = axes.find("subgroup_impl");
+  if (lanes == axes.end()) return all;
+  const auto& values = lanes->second.values;
+  const auto has = [&](const char* vendor) {
+    return std::ranges::count(values, Value(std::string(vendor))) > 0;
+  };
+  return has("ptx") && has("amd") ? all / values.size() * (values.size() - 1) : all;
+}
+
 // Adds those of one side. `of_source`: the side with the launches of the source, null if the claim has no
 // others.
 void add_tries(Tries& tried, const RowQuery& rows, const RowQuery* of_source) {
   if (rows.empty() || !rows.api.empty()) return;
   const Family& family = *std::ranges::find(all_families(), rows.family, &Family::name);
   for (const auto& axes : rows.alternatives()) {
-    const std::size_t tries = tries_of(axes);
+    const std::size_t tries = tries_on_one_device(axes);
     if (tries == 1 && !have_tunables(cases_of(family, {sweep_of(axes)}, 1), family)) continue;
     for (const auto& kernel : axes.contains("kernel") ? axes.at("kernel").values : Values{std::string()}) {
       std::size_t& all = tried[{&rows, text_of(kernel)}];

@@ -201,6 +201,6 @@ TEST(FailOn, IsReadStrictly) {
   for (const char* text :
        {"", ",", "faster", "slower:", "slower:x%", "slower:-1%", "slower:5%%", "slower:5% broken"})
     EXPECT_THAT(complaint_of([&] { fail_on_of(text); }, ErrorCode::usage),
-                HasSubstr("write slower, slower:5%, broken"))
+                HasSubstr("write slower, slower:5%, together:5%, undecided:50%, broken"))
         << text;
 }
