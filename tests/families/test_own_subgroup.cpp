@@ -153,8 +153,9 @@ TEST(OwnLanes, ClaimsTryThoseOfAmdWhereTheyTryThoseOfNvidia) {
   std::ifstream in(CLWEAVE_SOURCE_DIR "/results/published/claims.json");
   int lists = 0;
   const std::function<void(const nlohmann::json&)> look = [&](const nlohmann::json& at) {
-    if (at.is_object() && at.value("subgroup_impl", nlohmann::json()) == "ptx")
+    if (at.is_object() && at.value("subgroup_impl", nlohmann::json()) == "ptx") {
       EXPECT_TRUE(at.contains("registers")) << at.dump();
+    }
     if (at.is_array() && std::ranges::find(at, "ptx") != at.end()) {
       ++lists;
       EXPECT_NE(std::ranges::find(at, "amd"), at.end()) << at.dump();
