@@ -17,17 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "draws.hpp"
 #include "results/results_set.hpp"
 
 namespace clweave::worlds {
 
-class Noise {
+class Noise : public draws::Draws {
  public:
-  explicit Noise(std::uint64_t seed) : engine_(seed) {}
-  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
+  using Draws::Draws;
   std::size_t below(std::size_t n) {
     return std::min(n - 1, static_cast<std::size_t>(uniform() * static_cast<double>(n)));
   }
@@ -40,9 +37,6 @@ class Noise {
     }
     return normal() / std::sqrt(squares);
   }
-
- private:
-  std::mt19937_64 engine_;
 };
 
 struct KnownCase {

@@ -14,6 +14,7 @@
 #include "analysis/compare/devices.hpp"
 #include "analysis/compared_rows.hpp"
 #include "base/error.hpp"
+#include "draws.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -302,17 +303,7 @@ TEST(RunComparison, MatchesDevicesByNameThenByPlace) {
 
 namespace {
 
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : engine_(seed) {}
-  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
+using Noise = draws::Draws;
 
 // The logarithm of a run's luck with one case; `shared` is that of the whole process.
 using Model = std::function<double(Noise&, int at, double shared)>;

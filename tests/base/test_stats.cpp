@@ -16,6 +16,7 @@
 
 #include "base/block_spread.hpp"
 #include "base/error.hpp"
+#include "draws.hpp"
 
 namespace clweave::commands {
 
@@ -43,15 +44,9 @@ void expect_refused(const std::function<void()>& call, const std::string& why) {
   }
 }
 
-// Invented noise. The standard's distributions differ between libraries, its engines do not.
-class Noise {
+class Noise : public draws::Draws {
  public:
-  explicit Noise(std::uint64_t seed) : engine_(seed) {}
-
-  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
+  using Draws::Draws;
 
   // n times with median 1: the logarithm is normal with this sd and autocorrelation at lag 1.
   Values times(std::size_t n, double sd, double rho) {
@@ -63,9 +58,6 @@ class Noise {
     }
     return out;
   }
-
- private:
-  std::mt19937_64 engine_;
 };
 
 using IntervalOf = std::function<MedianInterval(const Values&)>;

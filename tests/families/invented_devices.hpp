@@ -12,26 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "draws.hpp"
 #include "suite/family.hpp"
 #include "suite/mock_devices.hpp"
 
 namespace clweave::commands {
 
-// The standard's distributions differ between libraries, its engines do not.
-class Chance {
+class Chance : public draws::Draws {
  public:
-  explicit Chance(std::uint64_t seed) : engine_(seed) {}
-  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
+  using Draws::Draws;
   template <class T>
   T one_of(const std::vector<T>& values) {
     return values[static_cast<std::size_t>(uniform() * static_cast<double>(values.size()))];
   }
-
- private:
-  std::mt19937_64 engine_;
 };
 
 struct CacheLevel {
