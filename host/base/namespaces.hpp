@@ -14,6 +14,9 @@ using namespace suite;
 namespace results {
 using namespace suite;
 }
+namespace description {
+using namespace results;
+}
 namespace power {
 using namespace suite;
 }
@@ -61,6 +64,7 @@ using namespace page;
 using namespace fleet;
 using namespace campaign;
 using namespace compilers;
+using namespace description;
 }  // namespace commands
 namespace baselines {
 using namespace commands;

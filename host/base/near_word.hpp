@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// near_word: what a mistyped word may have meant.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
+
+// Returns the known word with the fewest edits (a character inserted, removed, replaced, or exchanged with
+// its neighbour: optimal string alignment) from a word; empty if more than a third of its characters differ.
+std::string near_word(const std::string& word, const std::vector<std::string>& known);
+
+// Returns "; did you mean 'n'?", else "; there are a, b, c", else "; there are none".
+std::string suggestion(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace clweave::base

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/near_word.hpp"
+
+#include <gtest/gtest.h>
+
+namespace clweave::base {
+namespace {
+
+TEST(NearWord, IsTheOneWithTheFewestEdits) {
+  const std::vector<std::string> known = {"buffers", "question", "axes", "n"};
+  EXPECT_EQ(near_word("bufers", known), "buffers");
+  EXPECT_EQ(near_word("bufefrs", known), "buffers");
+  EXPECT_EQ(near_word("QUESTION", known), "question");
+  EXPECT_EQ(near_word("m", known), "n");
+  EXPECT_EQ(near_word("axis", known), "axes");
+  EXPECT_EQ(near_word("launches", known), "");
+  EXPECT_EQ(near_word("", known), "n");
+  EXPECT_EQ(near_word(std::string(1000, 'n'), known), "");
+}
+
+TEST(NearWord, IsSuggestedElseAllAreListed) {
+  EXPECT_EQ(suggestion("axis", {"axes", "view"}), "; did you mean 'axes'?");
+  EXPECT_EQ(suggestion("launches", {"axes", "view"}), "; there are axes, view");
+  EXPECT_EQ(suggestion("axis", {}), "; there are none");
+}
+
+}  // namespace
+}  // namespace clweave::base
