@@ -275,10 +275,9 @@ TEST_P(RandomCases, AreRight) {
   ASSERT_EQ(tally.failure, "");
   if (tally.right == 0 && (!tally.any_program || !on("pocl")))
     GTEST_SKIP() << "this device can run no draw of it";
-  // Other implementations refuse what PoCL takes, which before version 4 has hardly any sub-groups.
-  if (on("pocl") && GetParam().name != "reduction_subgroup")
-    EXPECT_GE(tally.right, std::min<std::size_t>(tally.wanted, 3))
-        << "cases: the draws are too large for this kernel";
+  if (on("pocl")) {
+    EXPECT_GT(tally.right, 0U) << "cases: the draws are too large for this kernel";
+  }
   if (tally.right < tally.wanted)
     fmt::print("{}: {} cases of {}, the other draws are too large, or refused\n", GetParam().name,
                tally.right, tally.wanted);
