@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "families/shared/permutation.hpp"
+#include "base/permutation.hpp"
 #include "families/shared/search_values.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"

@@ -64,6 +64,16 @@ Bytes poisoned(std::size_t size) {
   return bytes;
 }
 
+// Compares as a run does; what a reference wrote is made up.
+ComparisonResult compared(const Check& check, std::uint64_t offset, std::span<const std::byte> got) {
+  if (check.compare_all) return check.compare_all(got);
+  if (!check.reference) return check.compare(offset, got);
+  Bytes want(got.size());
+  for (std::size_t i = 0; i < want.size(); ++i)
+    want[i] = static_cast<std::byte>(mix_bits(offset + i) % 63 + 1);  // no float of such bytes is a NaN
+  return check.reference->compare(offset, got, want);
+}
+
 bool same(const ComparisonResult& a, const ComparisonResult& b) {
   return a.elements == b.elements && a.written == b.written && a.wrong == b.wrong &&
          a.first_wrong == b.first_wrong && a.first_text == b.first_text && a.measured == b.measured;
@@ -426,7 +436,8 @@ class Checker {
                             [&](const HostWork& work) { used.insert(work.to.index); }, [](const Build&) {}},
                  step);
     for (const auto& check : plan.checks) {
-      rule(check.buffer.index < plan.buffers.size() && check.compare, "a check looks at no buffer");
+      const int ways = (check.compare ? 1 : 0) + (check.reference ? 1 : 0) + (check.compare_all ? 1 : 0);
+      rule(check.buffer.index < plan.buffers.size() && ways == 1, "a check looks at no buffer");
       checked.insert(check.buffer.index);
       measuring += check.unit.empty() ? 0 : 1;
     }
@@ -452,30 +463,39 @@ class Checker {
     ComparisonResult zeros;
     for (const auto& check : plan.checks) {
       ComparisonResult unwritten;
-      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].used(), 4096)) {
-        zeros.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
-        const Bytes garbage = poisoned(part.end - part.begin);
-        const ComparisonResult tally = check.compare(part.begin, garbage);
-        rule(!tally.measured || !check.unit.empty(),
-             "the check of buffer {} measures something and has no unit", check.buffer.index);
-        const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;
-        rule(whole, "the check of buffer {} looks at {} elements of {} bytes", check.buffer.index,
-             tally.elements, garbage.size());
-        if (!whole) continue;
-        const std::uint64_t first = part.begin / (garbage.size() / tally.elements);
-        rule(tally.wrong < tally.elements ||
-                 (tally.first_wrong == first && tally.first_text.starts_with(fmt::format("[{}] is ", first))),
-             "the check of buffer {} names {} as the first wrong element, not {}", check.buffer.index,
-             tally.first_text, first);
-        unwritten.merge(tally);
+      const std::uint64_t used = plan.buffers[check.buffer.index].used();
+      if (check.compare_all && is_large(plan)) continue;
+      const auto parts = check.compare_all ? std::vector<Stretch>{{0, used}} : stretches_of(used, 4096);
+      for (const auto& part : parts) {
+        zeros.merge(compared(check, part.begin, Bytes(part.end - part.begin)));
+        unwritten.merge(of_unwritten(check, part));
       }
       // A byte may be right by chance, and padding is right if unwritten; both are the minority.
-      rule(unwritten.elements == 0 || (2 * unwritten.wrong > unwritten.elements && unwritten.written == 0),
+      rule(unwritten.elements == 0 || (2 * unwritten.wrong > unwritten.elements && unwritten.written == 0) ||
+               !unwritten.of_all.empty(),
            "the check of buffer {} takes an output that nothing wrote", check.buffer.index);
     }
     // A single element may be zero.
     rule(zeros.elements < 2 || (zeros.wrong > 0 && zeros.written == zeros.elements),
          "its checks take outputs of zeros");
+  }
+
+  // Compares a stretch of an output that nothing wrote.
+  ComparisonResult of_unwritten(const Check& check, const Stretch& part) {
+    const Bytes garbage = poisoned(part.end - part.begin);
+    const ComparisonResult tally = compared(check, part.begin, garbage);
+    rule(!tally.measured || !check.unit.empty(), "the check of buffer {} measures something and has no unit",
+         check.buffer.index);
+    const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;
+    rule(whole, "the check of buffer {} looks at {} elements of {} bytes", check.buffer.index, tally.elements,
+         garbage.size());
+    if (!whole) return {};
+    const std::uint64_t first = part.begin / (garbage.size() / tally.elements);
+    rule(tally.wrong < tally.elements || check.compare_all ||
+             (tally.first_wrong == first && tally.first_text.starts_with(fmt::format("[{}] is ", first))),
+         "the check of buffer {} names {} as the first wrong element, not {}", check.buffer.index,
+         tally.first_text, first);
+    return tally;
   }
 
   // Fills and checks a case that is small enough to compute here.
@@ -508,9 +528,11 @@ class Checker {
     for (const auto& check : plan.checks) {
       const Bytes output = poisoned(std::min<std::uint64_t>(plan.buffers[check.buffer.index].used(), 4096));
       ComparisonResult merged;
+      if (check.compare_all) continue;
       for (const auto& part : pieces_of(output.size()))
-        merged.merge(check.compare(part.begin, std::span(output).subspan(part.begin, part.end - part.begin)));
-      rule(output.empty() || same(merged, check.compare(0, output)),
+        merged.merge(
+            compared(check, part.begin, std::span(output).subspan(part.begin, part.end - part.begin)));
+      rule(output.empty() || same(merged, compared(check, 0, output)),
            "the check of buffer {} depends on how it is cut among threads", check.buffer.index);
     }
     if (!family_.findings) return;

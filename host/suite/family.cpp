@@ -76,7 +76,7 @@ void check_sweeps(const Family& family, const std::string& preset) {
 
 }  // namespace
 
-Family checked(const std::string& name, Family (*make)()) {
+Family checked(const std::string& name, const std::function<Family()>& make) {
   try {
     Family family = make();
     for (auto& axis : family.axes) {
@@ -173,6 +173,22 @@ void need(bool able, fmt::format_string<A...> reason, A&&... args) {
   if (!able) Plan::need(false, fmt::format(reason, std::forward<A>(args)...));
 }
 
+// Requires what a work-group of the launch needs.
+void need_launch(const Launch& launch, const DeviceInfo& device) {
+  std::uint64_t local_bytes = 0;
+  for (const auto& arg : launch.args) {
+    if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
+  }
+  if (local_bytes > 0) Plan::need_local(device, local_bytes);
+  need(items_in(launch.local) <= static_cast<std::size_t>(device.max_group),
+       "needs a work-group of {} items, the device allows {}", items_in(launch.local), device.max_group);
+  for (std::size_t d = 0; d < std::min(launch.local.size(), device.max_group_dims.size()); ++d) {
+    need(launch.local[d] <= static_cast<std::size_t>(device.max_group_dims[d]),
+         "needs {} items in dimension {} of a work-group, the device allows {}", launch.local[d], d,
+         device.max_group_dims[d]);
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
@@ -186,6 +202,10 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   Plan plan = family.plan(at, device);
   if (plan.source.empty()) plan.source = family.name;
   std::uint64_t total = 0;
+  // On a processor what references wrote is kept in the memory that the buffers are in.
+  for (const auto& check : plan.checks) {
+    if (check.reference && device.type == "cpu") total += plan.buffers[check.buffer.index].bytes;
+  }
   for (const auto& buffer : plan.buffers) {
     if (buffer.place == BufferPlace::pageable) continue;
     total += buffer.bytes;
@@ -197,20 +217,10 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
        "needs {} bytes of device memory, {} of {} are usable", total, device.usable_bytes,
        device.memory_bytes);
   for (const auto& step : plan.steps) {
-    const auto* launch = std::get_if<Launch>(&step);
-    if (launch == nullptr) continue;
-    std::uint64_t local_bytes = 0;
-    for (const auto& arg : launch->args) {
-      if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
-    }
-    if (local_bytes > 0) Plan::need_local(device, local_bytes);
-    need(items_in(launch->local) <= static_cast<std::size_t>(device.max_group),
-         "needs a work-group of {} items, the device allows {}", items_in(launch->local), device.max_group);
-    for (std::size_t d = 0; d < std::min(launch->local.size(), device.max_group_dims.size()); ++d) {
-      need(launch->local[d] <= static_cast<std::size_t>(device.max_group_dims[d]),
-           "needs {} items in dimension {} of a work-group, the device allows {}", launch->local[d], d,
-           device.max_group_dims[d]);
-    }
+    if (const auto* launch = std::get_if<Launch>(&step)) need_launch(*launch, device);
+  }
+  for (const auto& check : plan.checks) {
+    if (check.reference) need_launch(check.reference->launch, device);
   }
   return plan;
 }

@@ -146,7 +146,7 @@ struct Family {
 
 // Builds a family and validates it. Throws `usage` that names the family, the preset and the word for an
 // unknown axis, value or quantity.
-Family checked(const std::string& name, Family (*make)());
+Family checked(const std::string& name, const std::function<Family()>& make);
 
 inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "profile",
                                                             "paper", "full",  "tune"};

@@ -16,9 +16,11 @@ void ComparisonResult::merge(const ComparisonResult& other) {
     first_wrong = other.first_wrong;
     first_text = other.first_text;
   }
+  if (of_all.empty()) of_all = other.of_all;
 }
 
 std::string ComparisonResult::text() const {
+  if (!of_all.empty()) return fmt::format("{}; {} of {} elements written", of_all, written, elements);
   std::string text = fmt::format("{} of {} elements correct, {} written; first wrong: {}", elements - wrong,
                                  elements, written, first_text);
   constexpr std::uint64_t few = 10'000;  // one in this many

@@ -98,6 +98,7 @@ struct ComparisonResult {
   std::uint64_t first_wrong = UINT64_MAX;  // element index
   std::string first_text;                  // "[17] is 3, expected 4"
   std::optional<double> measured = {};     // maximum in Check::unit, such as an error
+  std::string of_all = {};                 // what is wrong of all elements together, such as their sum
 
   void merge(const ComparisonResult& other);
   std::string text() const;  // one sentence: how many are right and written, and the first wrong one
@@ -129,10 +130,23 @@ struct BufferSpec {
 
   std::uint64_t used() const { return bytes - spare; }
 };
+// A launch of a plain kernel that computes what an output should hold. It runs once, untimed and before all
+// steps, in buffers of its own: filled as the plan's are, outputs poisoned.
+struct Reference {
+  Launch launch;  // Check::buffer is one of its arguments, which it writes
+  // Compares a stretch of an output with the same stretch of what the launch wrote.
+  std::function<ComparisonResult(std::uint64_t offset, std::span<const std::byte> got,
+                                 std::span<const std::byte> want)>
+      compare;
+};
+// Exactly one of `compare`, `reference` and `compare_all` is given.
 struct Check {
   Buffer buffer;
   std::function<ComparisonResult(std::uint64_t offset, std::span<const std::byte>)> compare;
   std::string unit = {};  // of ComparisonResult::measured, the row's value; empty: none
+  std::optional<Reference> reference = {};
+  // Gets the whole output, for what no stretch shows, such as an order.
+  std::function<ComparisonResult(std::span<const std::byte>)> compare_all = {};
 };
 
 // Work of one execution of all steps, as the algorithm defines it, not as the hardware may do it.

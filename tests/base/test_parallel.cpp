@@ -25,6 +25,21 @@ TEST(Stretches, CoverEveryElementOnceAndBeginAtTheGrain) {
   }
 }
 
+TEST(Stretches, ThrowWhatOneOfThemThrowsAfterAllHaveEnded) {
+  std::atomic<std::uint64_t> met = 0;
+  const auto fails_at = [&](std::uint64_t where) {
+    return [&met, where](std::uint64_t begin, std::uint64_t end) {
+      met += end - begin;
+      if (begin <= where && where < end) throw std::runtime_error("wrong");
+    };
+  };
+  for (const std::uint64_t where : {0, 6399}) {
+    met = 0;
+    EXPECT_THROW(for_stretches(6400, 64, fails_at(where)), std::runtime_error) << where;
+    EXPECT_EQ(met, 6400U);
+  }
+}
+
 TEST(Heartbeat, GoesOnAsLongAsTheWork) {
   using namespace std::chrono_literals;
   std::atomic<int> beats = 0;

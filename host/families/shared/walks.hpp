@@ -3,7 +3,7 @@
 //
 // The order is a computed permutation, so the end of any chase is known without chasing.
 #pragma once
-#include "families/shared/permutation.hpp"
+#include "base/permutation.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave::families {

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 
-namespace clweave::families {
+namespace clweave::base {
 
 // Bijective mixing of the next power of two, repeated until the value is below n (cycle walking).
 class Permutation {
@@ -53,4 +53,4 @@ class Permutation {
   std::array<std::uint64_t, 3> factors_{}, inverses_{};
 };
 
-}  // namespace clweave::families
+}  // namespace clweave::base
