@@ -41,7 +41,7 @@ install(FILES scripts/slurm/clweave.sbatch scripts/reframe/clweave.py DESTINATIO
 install(FILES host/page/html/vega.licences DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries RENAME vega)
 if(CLWEAVE_PORTABLE)
   # Their licences ask for it, and Debian has them in one place.
-  foreach(library IN ITEMS fmt re2 cli11 boost)
+  foreach(library IN ITEMS fmt re2 cli11 boost tomlplusplus)
     install(FILES /usr/share/doc/lib${library}-dev/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries
       RENAME ${library} OPTIONAL)
   endforeach()

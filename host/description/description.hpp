@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// description: a kernel family described by data: what a user writes about their own kernel.
+//
+// read_description makes it from TOML, arguments.cpp from the command line, and family_of makes the Family
+// that the harness runs. Names, types, kinds and places are checked by then; what depends on a case alone (a
+// count that is not whole) is found by planning every case of its presets before anything runs.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/namespaces.hpp"
+#include "description/expression.hpp"
+#include "suite/axis.hpp"
+#include "suite/family.hpp"
+#include "suite/peak.hpp"
+
+namespace clweave::description {
+
+// Element types of buffers and arguments: OpenCL's scalars, and vectors of them.
+struct ElementType {
+  enum class Of { char_, uchar, short_, ushort, int_, uint, long_, ulong, half, float_, double_ };
+  Of of = Of::float_;
+  std::size_t width = 1;  // components: 1, 2, 3, 4, 8, 16
+
+  std::size_t scalar_bytes() const;
+  std::size_t bytes() const;  // a vector of 3 has the size of one of 4
+  bool is_float() const { return of >= Of::half; }
+  std::string text() const;  // "float4"
+
+  bool operator==(const ElementType&) const = default;
+};
+std::optional<ElementType> element_type_of(const std::string& word);
+
+// What a buffer holds before each run. Each component of a vector is an element of its own.
+struct Uniform {
+  double low, high;  // integers: both inclusive
+};
+struct Normal {
+  double mean, deviation;
+};
+struct Iota {};
+struct Zeros {};
+struct Permutation {};  // of 0 .. count - 1
+struct Constant {
+  double value;
+};
+struct PerElement {
+  Expression value;  // of i and the case
+};
+struct FromFile {
+  std::filesystem::path path;  // absolute
+  bool npy;                    // otherwise raw bytes
+};
+using Contents = std::variant<Uniform, Normal, Iota, Zeros, Permutation, Constant, PerElement, FromFile>;
+
+// Returns what `random` means without a range: 0 to 1, and for integers 0 to 100, which every type holds.
+Uniform random_contents(const ElementType&);
+
+struct BufferOf {
+  std::string name;
+  ElementType type;
+  Expression count;                  // elements
+  std::optional<Contents> contents;  // none: an output
+};
+
+struct ScalarArgument {
+  ElementType type;
+  Expression value;  // of each component
+};
+struct LocalArgument {
+  Expression bytes;
+};
+struct BufferArgument {
+  std::size_t index;  // in Description::buffers
+};
+using Argument = std::variant<BufferArgument, ScalarArgument, LocalArgument>;
+
+// Repeats a step; none if `from` is beyond `to` already.
+struct Loop {
+  std::string name;
+  Expression from, to, by;  // to: inclusive; by: never 0
+};
+
+struct LaunchOf {
+  std::string kernel;                     // {axis} stands for an axis's value
+  Place place;                            // of the name
+  std::vector<Expression> global, local;  // 1 to 3; local may be empty: the driver's choice
+  std::vector<Argument> arguments;
+};
+struct CopyOf {
+  std::size_t from, to;  // indices of buffers of equal size
+};
+struct StepOf {
+  std::variant<LaunchOf, CopyOf> what;
+  std::optional<Expression> when;  // in each turn of the loops, whose variables it may name
+  std::vector<Loop> loops;         // outermost first
+};
+
+// All zero: the same value.
+struct Tolerance {
+  double absolute = 0, relative = 0;
+  std::uint64_t ulp = 0;
+};
+
+struct ByReference {
+  LaunchOf launch;  // its argument of the checked buffer is another buffer
+};
+struct ByFile {
+  std::filesystem::path path;  // .npy, absolute
+};
+struct ByExpression {
+  Expression value;  // of i, the case, and buffers as filled: x[i]
+};
+struct Sorted {};
+struct PermutationOf {
+  std::size_t buffer;
+};
+struct SumOf {
+  std::size_t buffer;
+};
+struct CheckOf {
+  std::size_t buffer;
+  std::variant<ByReference, ByFile, ByExpression, Sorted, PermutationOf, SumOf> by;
+  Tolerance tolerance;
+};
+
+struct Need {
+  Expression condition;
+  std::string reason;
+};
+struct FindingOf {
+  enum class Kind { best, ratio, slope };
+  std::string name, unit, meaning;
+  Kind kind = Kind::best;
+  std::string quantity = "rate";  // rate, items, time
+  std::string of, to;  // as presets: "kernel=tiled n=1024"; best and slope: `of`, which may be empty
+  std::string over;    // slope: an axis of numbers
+};
+
+struct Description {
+  std::filesystem::path file;  // the .cl, absolute
+  std::string text;            // of the description: its hash tells whether children read the same
+  std::string name, question, chapter, options;
+  std::vector<suite::Axis> axes;
+  std::vector<Expression> valid;
+  std::vector<Need> needs;
+  std::vector<BufferOf> buffers;
+  std::vector<std::pair<std::string, Expression>> defines;  // a word axis gives its word
+  std::vector<StepOf> steps;
+  std::optional<Expression> read, written, operations, items;
+  suite::Peak bound = suite::Peak::none;
+  std::vector<CheckOf> checks;
+  suite::Presets presets;
+  suite::View view;
+  std::vector<FindingOf> findings;
+
+  bool is_output(std::size_t buffer) const;  // it is filled with nothing, or is one that a check names
+  bool is_checked() const;                   // whether every output has a check
+};
+
+// Reads the description of a kernel file: its first comment, or the .toml beside it. `file` may be either of
+// the two. Links are resolved; files that it names must lie in the folder of the kernel file. Throws `usage`
+// with line and column, and `io` for a file that cannot be read.
+Description read_description(const std::filesystem::path& file);
+// The same of a text, for tests and other languages: TOML of whose file messages speak as `shown`, and the
+// kernel file and its text.
+Description parse_description(const std::string& toml, const std::string& shown,
+                              const std::filesystem::path& kernel_file, const std::string& kernels);
+// Returns the TOML in the comments before any code of a kernel file, with blanks before it, so that lines and
+// columns are the file's; std::nullopt if there is none. Throws `usage` if nothing ends it.
+std::optional<std::string> description_in(const std::string& kernels, const std::string& shown);
+// Returns whether a file has a description, be it a wrong one, rather than needs the command line.
+bool is_described(const std::filesystem::path& file);
+
+// What the conditions of `needs` know of a device, beside the axes; fp64, fp16 and subgroups are 0 or 1.
+inline constexpr const char* device_names[] = {"local_bytes", "global_bytes", "cache_bytes", "compute_units",
+                                               "max_group",   "fp64",         "fp16",        "subgroups"};
+
+// Makes the Family. Throws `usage` for what its cases show: every case of every preset is planned.
+suite::Family family_of(Description);
+
+}  // namespace clweave::description

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_source: which kernels a file of OpenCL C has, and with what parameters, as far as its text alone
+// tells.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/namespaces.hpp"
+#include "description/description.hpp"
+
+namespace clweave::description {
+
+struct Parameter {
+  enum class Kind {
+    buffer,   // global or constant
+    local,    // bytes of local memory
+    scalar,   // by value
+    refused,  // an image or a sampler, which no description gives
+    unknown   // a macro hides it
+  };
+  Kind kind = Kind::unknown;
+  std::optional<ElementType> type = {};  // of a scalar, if it is one of OpenCL's own
+  std::string text;                      // as written
+};
+
+struct Kernel {
+  std::string name;
+  std::optional<std::vector<Parameter>> parameters;  // empty: macros hide them
+};
+
+struct KernelSource {
+  std::vector<Kernel> kernels;  // one of several of a name, in different branches of an #if, may be the one
+  bool has_more = false;        // macros make kernels, too
+};
+
+// Words that a define may be: #include NAME takes a file that the define NAME says.
+using WordDefines = std::map<std::string, std::vector<std::string>>;
+
+// Reads the text of a kernel file and of the files that it includes from its folder; "lib/.." are the suite's
+// own. Throws `usage` with a line for an #include that leads out of the folder, or that this reader and a
+// compiler could understand differently. `known` are names that are macros though no line of the file says
+// so.
+KernelSource kernels_in(const std::string& text, const std::filesystem::path& file,
+                        const std::filesystem::path& folder, const WordDefines& known);
+
+// Returns the canonical path of a file within a folder. Throws `usage` at the place if it leads out of the
+// folder, or is no file there.
+std::filesystem::path path_within(const std::filesystem::path& folder, const std::string& name, const Place&);
+
+// Reads a whole file of at most so many bytes. Throws `io`.
+std::string file_text(const std::filesystem::path& file, std::uintmax_t most_bytes);
+
+}  // namespace clweave::description

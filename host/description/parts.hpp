@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// parts: the parts of a description, each read from its entry of the TOML text. A file per part.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/namespaces.hpp"
+#include "description/description.hpp"
+#include "description/field.hpp"
+#include "description/kernel_source.hpp"
+
+namespace clweave::description {
+
+// What is read so far.
+struct Parts {
+  Description made;
+  Names names;                   // axes; then buffers
+  std::filesystem::path folder;  // of the kernel file; empty: there is none
+  KernelSource source;
+
+  std::size_t buffer(const Field& name) const;  // throws `usage` for an unknown one
+};
+
+// In this order. All throw `usage` at the place.
+void read_axes(const Field& axes, Parts&);
+void read_conditions(const Table& all, Parts&);  // valid, needs
+void read_buffers(const Field& buffers, Parts&);
+void read_defines(const Field& defines, Parts&);
+void read_launches(const Field& launches, Parts&);
+void read_checks(const Field& checks, Parts&);
+void read_presets(const Field& presets, Parts&);
+void read_cost(const Field& cost, Parts&);
+void read_view(const Field& view, Parts&);
+void read_findings(const Field& findings, Parts&);
+
+// Reads kernel, global, local and args, and holds them against the kernels of the file.
+LaunchOf launch_in(const Table&, const Names&, const Parts&, const std::optional<Expression>& when = {},
+                   const std::vector<Loop>& loops = {});
+
+// Refuses a name that is not lower-case letters, digits and _, or that means something else already.
+void check_name(const std::string& name, const Place&, const std::string& what, const Parts&);
+
+// Reads "kernel=tiled n=1024,4096" and refuses axes and values that there are not.
+suite::Sweep sweep_in(const Field&, const Parts&);
+
+const suite::Axis* axis_named(const Parts&, const std::string& name);
+std::vector<std::string> axis_names(const Parts&);
+
+}  // namespace clweave::description

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/near_word.hpp"
+#include "description/parts.hpp"
+
+namespace clweave::description {
+
+namespace {
+
+constexpr std::size_t most_launches = 100, most_loops = 4, most_arguments = 100, most_dimensions = 3;
+constexpr std::size_t most_names = 1000;  // that one {axis} or several may give a kernel
+
+std::vector<Expression> range_in(const Field& field, const Names& names) {
+  std::vector<Expression> out;
+  for (const auto& one : field.one_or_more()) {
+    if (out.size() == most_dimensions)
+      field.refuse(fmt::format("{} has more than {} dimensions", field.label(), most_dimensions));
+    out.push_back(one.expression(names));
+  }
+  return out;
+}
+
+Argument argument_in(const Field& field, const Names& names, const Parts& parts) {
+  if (field.is_text()) return BufferArgument{parts.buffer(field)};
+  if (!field.is_table())
+    field.refuse_as("the name of a buffer, or a table such as { uint = \"n\" } or { local = \"4 * group\" }");
+  const auto entries = field.entries();
+  if (entries.size() != 1)
+    field.refuse(field.label() + " takes one entry, such as { uint = \"n\" } or { local = \"4 * group\" }");
+  const auto& [kind, value] = entries.front();
+  if (kind == "local") return LocalArgument{value.expression(names)};
+  const auto type = element_type_of(kind);
+  if (!type)
+    refuse(value.key_place(),
+           fmt::format("unknown type '{}' of an argument{}", kind,
+                       suggestion(kind, {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
+                                         "half", "float", "double", "local"})));
+  return ScalarArgument{*type, value.expression(names)};
+}
+
+// Axes that {..} in a kernel's name stands for.
+std::vector<const suite::Axis*> axes_in(const std::string& kernel, const Field& field, const Parts& parts) {
+  std::vector<const suite::Axis*> out;
+  for (auto at = kernel.find('{'); at != std::string::npos; at = kernel.find('{', at + 1)) {
+    const auto end = kernel.find('}', at);
+    const std::string name = kernel.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+    const auto* axis = axis_named(parts, name);
+    if (end == std::string::npos || axis == nullptr)
+      field.refuse(fmt::format("'{}': {{..}} takes the name of an axis{}", kernel,
+                               suggestion(name, axis_names(parts))));
+    out.push_back(axis);
+  }
+  return out;
+}
+
+// Replaces {axis} by the axis's value in a case.
+std::string kernel_at(std::string kernel, const std::vector<const suite::Axis*>& axes,
+                      const suite::Case& at) {
+  for (const auto* axis : axes) {
+    const std::string mark = "{" + axis->name + "}";
+    if (const auto found = kernel.find(mark); found != std::string::npos)
+      kernel.replace(found, mark.size(), suite::text_of(at.at(axis->name)));
+  }
+  return kernel;
+}
+
+bool may_be_kernel(const std::string& name) {
+  const auto belongs = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, belongs);
+}
+
+// Returns whether a step runs in this case for sure: not if a loop's variable decides.
+bool runs(const suite::Case& at, const std::optional<Expression>& when, const std::vector<Loop>& loops,
+          const Parts& parts) {
+  const auto& axes = parts.made.axes;
+  const auto applies = [&](const suite::Axis& axis) {
+    return !axis.when || axis.when(at) ||
+           suite::text_of(at.at(axis.name)) == suite::text_of(axis.values.front());
+  };
+  const auto decides = [&](const Loop& loop) { return when->names(loop.name); };
+  return std::ranges::all_of(axes, applies) &&
+         std::ranges::all_of(parts.made.valid, [&](const auto& valid) { return valid.is_true(at); }) &&
+         (!when || (std::ranges::none_of(loops, decides) && when->is_true(at)));
+}
+
+// Returns the names that a launch has in cases that run it: of all values of the axes in its name, with
+// others at their defaults.
+std::set<std::string> kernels_of(const Field& field, const LaunchOf& launch,
+                                 const std::optional<Expression>& when, const std::vector<Loop>& loops,
+                                 const Parts& parts) {
+  const auto axes = axes_in(launch.kernel, field, parts);
+  std::vector<suite::Case> cases(1);
+  for (const auto& axis : parts.made.axes) cases[0].axes.emplace_back(axis.name, axis.values.front());
+  cases[0].family = parts.made.name;
+  for (const auto* axis : std::set(axes.begin(), axes.end())) {
+    std::vector<suite::Case> more;
+    for (const auto& at : cases) {
+      for (const auto& value : axis->values) more.push_back(at.with(axis->name, value));
+    }
+    if (more.size() > most_names)
+      field.refuse(fmt::format("'{}' names more than {} kernels", launch.kernel, most_names));
+    cases = std::move(more);
+  }
+  std::set<std::string> out;
+  for (const auto& at : cases) {
+    const std::string name = kernel_at(launch.kernel, axes, at);
+    if (!may_be_kernel(name)) field.refuse(fmt::format("'{}' cannot be the name of a kernel", name));
+    if (runs(at, when, loops, parts)) out.insert(name);
+  }
+  return out;
+}
+
+std::string text_of(const Argument& argument, const Parts& parts) {
+  if (const auto* buffer = std::get_if<BufferArgument>(&argument))
+    return "buffer " + parts.names.buffers[buffer->index];
+  if (const auto* scalar = std::get_if<ScalarArgument>(&argument))
+    return "a value of type " + scalar->type.text();
+  return "local memory";
+}
+
+// Returns whether values of one type are the other's: of equal size and both whole or both not.
+bool is_alike(const ElementType& a, const ElementType& b) {
+  return a.bytes() == b.bytes() && a.is_float() == b.is_float() && a.width == b.width;
+}
+
+bool fits(const Argument& argument, const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Parameter::Kind::unknown: return true;
+    case Parameter::Kind::refused: return false;
+    case Parameter::Kind::buffer: return std::holds_alternative<BufferArgument>(argument);
+    case Parameter::Kind::local: return std::holds_alternative<LocalArgument>(argument);
+    case Parameter::Kind::scalar: break;
+  }
+  const auto* scalar = std::get_if<ScalarArgument>(&argument);
+  return scalar != nullptr && (!parameter.type || is_alike(*parameter.type, scalar->type));
+}
+
+// Returns what is wrong with the arguments of a launch of this kernel; empty if they fit.
+std::string mismatch(const LaunchOf& launch, const Kernel& kernel, const Parts& parts) {
+  if (!kernel.parameters) return {};
+  const auto& wanted = *kernel.parameters;
+  if (launch.arguments.size() != wanted.size()) {
+    std::vector<std::string> texts;
+    for (const auto& parameter : wanted) texts.push_back(parameter.text);
+    return fmt::format("{}({}) takes {} arguments, and {} are given", kernel.name, fmt::join(texts, ", "),
+                       wanted.size(), launch.arguments.size());
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!fits(launch.arguments[i], wanted[i]))
+      return fmt::format("argument {} of {} is '{}', and {} is given", i + 1, kernel.name, wanted[i].text,
+                         text_of(launch.arguments[i], parts));
+  }
+  return {};
+}
+
+void check_kernel(const Field& field, const std::string& name, const LaunchOf& launch, const Parts& parts) {
+  std::vector<std::string> known;
+  std::string wrong;
+  bool is_there = false;
+  for (const auto& kernel : parts.source.kernels) {
+    known.push_back(kernel.name);
+    if (kernel.name != name) continue;
+    wrong = mismatch(launch, kernel, parts);
+    if (wrong.empty()) return;
+    is_there = true;
+  }
+  if (is_there) field.refuse(wrong);
+  if (!parts.source.has_more)
+    field.refuse(fmt::format("the kernel file has no kernel '{}'{}", name, suggestion(name, known)));
+}
+
+std::vector<Loop> loops_in(const Field& field, Names& names, const Parts& parts) {
+  std::vector<Loop> out;
+  for (const auto& one : field.list()) {
+    const auto entries = one.entries();
+    if (entries.size() != 1)
+      one.refuse(one.label() + " takes one variable, such as { k = [0, \"log2(n)\"] }");
+    if (out.size() == most_loops) one.refuse(fmt::format("more than {} loops within each other", most_loops));
+    const auto& [name, range] = entries.front();
+    check_name(name, range.key_place(), "loop", parts);
+    if (std::ranges::find(names.numbers, name) != names.numbers.end())
+      refuse(range.key_place(), fmt::format("loop '{0}': there is a loop '{0}' around it", name));
+    const auto limits = range.list();
+    if (limits.size() != 2 && limits.size() != 3)
+      range.refuse(range.label() + " takes from, to and, unless it is 1, a step");
+    const Expression from = limits[0].expression(names), to = limits[1].expression(names);
+    out.push_back({name, from, to,
+                   limits.size() == 3 ? limits[2].expression(names) : Expression("1", range.place(), names)});
+    names.numbers.push_back(name);
+  }
+  return out;
+}
+
+CopyOf copy_in(const Field& field, const Parts& parts) {
+  const Table table = field.table({"from", "to"});
+  const CopyOf copy{parts.buffer(table.need("from")), parts.buffer(table.need("to"))};
+  if (copy.from == copy.to) field.refuse("copies a buffer to itself");
+  return copy;
+}
+
+StepOf step_in(const Field& field, const Parts& parts) {
+  const Table table = field.table({"kernel", "global", "local", "args", "copy", "when", "loops"});
+  Names names = parts.names;
+  names.buffers.clear();
+  std::vector<Loop> loops;
+  if (const auto given = table.find("loops")) loops = loops_in(*given, names, parts);
+  std::optional<Expression> when;
+  if (const auto given = table.find("when")) when = given->expression(names);
+  const auto copy = table.find("copy");
+  if (!copy) {
+    LaunchOf launch = launch_in(table, names, parts, when, loops);
+    return {std::move(launch), std::move(when), std::move(loops)};
+  }
+  for (const auto* key : {"kernel", "global", "local", "args"}) {
+    if (const auto other = table.find(key))
+      refuse(other->key_place(), fmt::format("a copy has no '{}'", key));
+  }
+  return {copy_in(*copy, parts), std::move(when), std::move(loops)};
+}
+
+}  // namespace
+
+LaunchOf launch_in(const Table& table, const Names& names, const Parts& parts,
+                   const std::optional<Expression>& when, const std::vector<Loop>& loops) {
+  const Field kernel = table.need("kernel");
+  LaunchOf launch{kernel.line(), kernel.place(), range_in(table.need("global"), names), {}, {}};
+  if (const auto local = table.find("local")) {
+    launch.local = range_in(*local, names);
+    if (launch.local.size() != launch.global.size())
+      local->refuse(fmt::format("'local' has {} dimensions and 'global' {}: both have the same",
+                                launch.local.size(), launch.global.size()));
+  }
+  const auto args = table.find("args");
+  const auto given = args ? args->list(0) : std::vector<Field>{};
+  if (given.size() > most_arguments)
+    args->refuse(fmt::format("{} arguments, and there may be {}", given.size(), most_arguments));
+  for (const auto& one : given) launch.arguments.push_back(argument_in(one, names, parts));
+  for (const auto& name : kernels_of(kernel, launch, when, loops, parts))
+    check_kernel(kernel, name, launch, parts);
+  return launch;
+}
+
+void read_launches(const Field& launches, Parts& parts) {
+  const auto list = launches.list();
+  if (list.size() > most_launches)
+    launches.refuse(fmt::format("{} launches, and there may be {}", list.size(), most_launches));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    parts.made.steps.push_back(step_in(list[i].named(fmt::format("launch {}", i + 1)), parts));
+}
+
+}  // namespace clweave::description
