@@ -132,7 +132,7 @@ struct BufferSpec {
 };
 // A launch of a plain kernel that computes what an output should hold. It runs once, untimed and before all
 // steps, in buffers of its own: filled as the plan's are, outputs poisoned.
-struct Reference {
+struct ReferenceKernel {
   Launch launch;  // Check::buffer is one of its arguments, which it writes
   // Compares a stretch of an output with the same stretch of what the launch wrote.
   std::function<ComparisonResult(std::uint64_t offset, std::span<const std::byte> got,
@@ -144,7 +144,7 @@ struct Check {
   Buffer buffer;
   std::function<ComparisonResult(std::uint64_t offset, std::span<const std::byte>)> compare;
   std::string unit = {};  // of ComparisonResult::measured, the row's value; empty: none
-  std::optional<Reference> reference = {};
+  std::optional<ReferenceKernel> reference = {};
   // Gets the whole output, for what no stretch shows, such as an order.
   std::function<ComparisonResult(std::span<const std::byte>)> compare_all = {};
 };
