@@ -38,6 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/words/fish DESTINATION ${CMAKE_INSTALL_DATAR
   RENAME clweave.fish)
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES scripts/slurm/clweave.sbatch scripts/reframe/clweave.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.cl)
 install(FILES host/page/html/vega.licences DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries RENAME vega)
 if(CLWEAVE_PORTABLE)
   # Their licences ask for it, and Debian has them in one place.
