@@ -5,14 +5,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
 
-#include "base/parallel.hpp"
 #include "device/open_device.hpp"
 
 namespace clweave::device {
@@ -115,15 +113,6 @@ void Memory::use(cl_map_flags access, const Use& f) const {
   }
 }
 
-// Reports progress during the host's own work, which may take minutes, so that the watchdog does not blame
-// the device.
-void Memory::on_host(const char* phase, std::uint64_t bytes,
-                     const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
-  constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
-  with_heartbeat(
-      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.report_phase(phase); });
-}
-
 void Memory::poison_from(std::uint64_t begin) {
   if (is_reachable())
     use(CL_MAP_WRITE, [&](std::span<std::byte> all) { put_poison(all.subspan(begin), begin); });
@@ -139,7 +128,7 @@ void Memory::poison_guard() {
 
 void Memory::upload() {
   const auto fill = [&](std::uint64_t offset, std::span<std::byte> stretch) {
-    on_host("upload", stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+    device_.on_host("upload", stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
       spec_.fill(offset + begin, stretch.subspan(begin, end - begin));
     });
   };
@@ -149,20 +138,32 @@ void Memory::upload() {
     device_.staging().upload(buffer_, spec_.bytes, fill);
 }
 
+void Memory::read(std::uint64_t bytes, const Staging::Compare& take) const {
+  if (is_reachable())
+    use(CL_MAP_READ, [&](std::span<std::byte> all) { take(0, all.first(bytes)); });
+  else
+    device_.staging().download(buffer_, bytes, take);
+}
+
 ComparisonResult Memory::compare(const Check& check, const char* phase) const {
   ComparisonResult total;
+  if (check.compare_all) {
+    std::vector<std::byte> all(spec_.used());
+    read(all.size(), [&](std::uint64_t offset, std::span<const std::byte> stretch) {
+      device_.report_phase(phase);
+      std::memcpy(&all[offset], stretch.data(), stretch.size());
+    });
+    device_.on_host(phase, 1, [&](std::uint64_t, std::uint64_t) { total = check.compare_all(all); });
+    return total;
+  }
   std::mutex merging;
-  const auto compare = [&](std::uint64_t offset, std::span<const std::byte> stretch) {
-    on_host(phase, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+  read(spec_.used(), [&](std::uint64_t offset, std::span<const std::byte> stretch) {
+    device_.on_host(phase, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
       const ComparisonResult part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
       const std::scoped_lock lock(merging);
       total.merge(part);
     });
-  };
-  if (is_reachable())
-    use(CL_MAP_READ, [&](std::span<std::byte> all) { compare(0, all.first(spec_.used())); });
-  else
-    device_.staging().download(buffer_, spec_.used(), compare);
+  });
   return total;
 }
 

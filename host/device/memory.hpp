@@ -9,6 +9,7 @@
 #include <span>
 
 #include "device/cl.hpp"
+#include "device/staging.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave::device {
@@ -50,8 +51,7 @@ class Memory {
   void use(cl_map_flags, const Use&) const;  // of reachable memory
   void poison_from(std::uint64_t begin);
   void upload();
-  void on_host(const char* phase, std::uint64_t bytes,
-               const std::function<void(std::uint64_t begin, std::uint64_t end)>&) const;
+  void read(std::uint64_t bytes, const Staging::Compare&) const;
 
   struct Free {
     void operator()(std::byte* pages) const;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/parallel.hpp"
 #include "device/listing.hpp"
 #include "power/sensor_log.hpp"
 
@@ -226,6 +227,18 @@ bool OpenDevice::timer_is_still_valid() {
   timer_.reason = "certified when the device was opened, but no longer: " + timer_.reason;
   calibrate_canary();  // by the clock in use from now on
   return false;
+}
+
+void OpenDevice::on_host(const char* phase, std::uint64_t bytes,
+                         const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
+  constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
+  with_heartbeat(
+      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { report_phase(phase); });
+}
+
+SecondDriver* OpenDevice::second_driver() {
+  if (!second_driver_) second_driver_ = SecondDriver::beside(info_);
+  return second_driver_->get();
 }
 
 PowerMeter* OpenDevice::meter() {

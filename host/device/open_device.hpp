@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "device/measure.hpp"
 #include "device/program.hpp"
 #include "device/quick_copy.hpp"
+#include "device/second_driver.hpp"
 #include "device/staging.hpp"
 #include "device/timer.hpp"
 #include "power/meter_certificate.hpp"
@@ -65,6 +67,12 @@ class OpenDevice {
   void report_phase(const char* what) const {
     if (report_phase_) report_phase_(what);
   }
+  // Calls `work` for stretches of so many bytes on all cores, and reports progress meanwhile: it may take
+  // minutes, of which a watchdog must not blame the device. Throws what `work` throws.
+  void on_host(const char* phase, std::uint64_t bytes,
+               const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const;
+  // Returns a second driver that references run on, too; null: there is none. Looked for when first asked.
+  SecondDriver* second_driver();
   const DeviceInfo& info() const { return info_; }
   const std::string& kernel_dir() const { return kernel_dir_; }
   const cl::Device& device() const { return device_; }
@@ -128,7 +136,8 @@ class OpenDevice {
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
   ThrottleDetector throttling_;
   double launch_overhead_s_ = 0;
-  double canary_host_s_ = 0;  // least when it was calibrated
+  double canary_host_s_ = 0;                                    // least when it was calibrated
+  std::optional<std::unique_ptr<SecondDriver>> second_driver_;  // empty: not looked for
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;
 };

@@ -15,8 +15,10 @@
 #include "device/builder.hpp"
 #include "device/clock_comparison.hpp"
 #include "device/energy.hpp"
+#include "device/launch.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
+#include "device/reference.hpp"
 #include "power/sensor_log.hpp"
 #include "results/disturbance.hpp"
 #include "suite/family.hpp"
@@ -25,36 +27,14 @@ namespace clweave::device {
 
 namespace {
 
-cl::NDRange nd_range(const Range& range) {
-  switch (range.size()) {
-    case 0: return cl::NullRange;
-    case 1: return {range[0]};
-    case 2: return {range[0], range[1]};
-    default: return {range[0], range[1], range[2]};
-  }
-}
-
-// Calls f; an OpenCL error that it throws gets `context()` in its message.
-template <class F, class Context>
-void with_error_context(const Context& context, const F& f) {
-  try {
-    f();
-  } catch (const cl::Error& error) {
-    throw cl_failure(error, context());
-  }
-}
-
-std::string launch_text(const Launch& launch) {
-  return fmt::format("launch of kernel {}<{} by {}> with {} arguments", launch.kernel, text_of(launch.global),
-                     launch.local.empty() ? "driver" : text_of(launch.local), launch.args.size());
-}
-
 // The buffers, kernels and checks of one plan on one device. A plan describes a case without OpenCL calls;
 // its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
 class Execution {
  public:
-  Execution(OpenDevice& device, const Plan& plan, const Source& source, const cl::Program& program)
-      : device_(device), plan_(plan), builder_(device, source) {
+  // `checks`: the plan's, each with what it compares with. All arguments must outlive it.
+  Execution(OpenDevice& device, const Plan& plan, const std::vector<Check>& checks, const Source& source,
+            const cl::Program& program)
+      : device_(device), plan_(plan), checks_(checks), builder_(device, source) {
     for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
       queues_.push_back(device.queue(q, plan.queues.in_order));
@@ -128,7 +108,7 @@ class Execution {
   // Compares all outputs with the reference. Throws `wrong_result`.
   void check(const char* phase) {
     device_.report_phase(phase);
-    for (const auto& one : plan_.checks) {
+    for (const auto& one : checks_) {
       const ComparisonResult result = memory_[one.buffer.index].compare(one, phase);
       if (result.wrong > 0) throw Error(ErrorCode::wrong_result, result.text());
       if (one.unit.empty()) continue;
@@ -171,31 +151,10 @@ class Execution {
 
  private:
   cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
-    cl::Kernel kernel;
-    with_error_context([&] { return "kernel " + launch.kernel; },
-                       [&] { kernel = cl::Kernel(program, launch.kernel.c_str()); });
-    for (cl_uint i = 0; i < launch.args.size(); ++i) {
-      std::string kind;
-      const auto bind = Overloaded{[&](Buffer buffer) {
-                                     kind = fmt::format("buffer {}", buffer.index);
-                                     memory_[buffer.index].bind_to_kernel(kernel, i);
-                                   },
-                                   [&](LocalBytes local) {
-                                     kind = fmt::format("{} bytes of local memory", local.bytes);
-                                     kernel.setArg(i, cl::Local(local.bytes));
-                                   },
-                                   [&](BuildNumber) {
-                                     kind = "the number that makes each build's source new";
-                                     kernel.setArg(i, builder_.build_number());
-                                   },
-                                   [&](const Scalar& scalar) {
-                                     kind = fmt::format("a value of {} bytes", scalar.size());
-                                     kernel.setArg(i, scalar.size(), scalar.data());
-                                   }};
-      with_error_context([&] { return fmt::format("argument {} of kernel {}, {}", i, launch.kernel, kind); },
-                         [&] { std::visit(bind, launch.args[i]); });
-    }
-    return kernel;
+    return device::kernel_of(program, launch, builder_.build_number(),
+                             [this](cl::Kernel& kernel, cl_uint i, Buffer buffer) {
+                               memory_[buffer.index].bind_to_kernel(kernel, i);
+                             });
   }
 
   void enqueue(std::size_t step, cl::Event* event) {
@@ -261,6 +220,7 @@ class Execution {
 
   OpenDevice& device_;
   const Plan& plan_;
+  const std::vector<Check>& checks_;
   Builder builder_;
   std::deque<Memory> memory_;
   std::vector<cl::CommandQueue> queues_;
@@ -329,6 +289,15 @@ class CaseRun {
       if (!plan.may_fail_to_build || error.code != ErrorCode::build) throw;
       throw Error(ErrorCode::unsupported, refusal_in(error.what(), true));
     }
+  }
+
+  // Runs the plan's references; returns its checks, which compare with what they wrote.
+  std::vector<Check> run_references(const Plan& plan, const Source& source, const cl::Program& program) {
+    References references(device_, plan, source, program);
+    std::vector<Check> checks;
+    for (const auto& check : plan.checks) checks.push_back(references.known(check));
+    add_reason(record_, references.remark());
+    return checks;
   }
 
   // Executes once and checks the whole output, then poisons it for the check after the timing.
@@ -594,8 +563,9 @@ Row row_of(OpenDevice& device, const Family& family, const Case& at, const Sampl
     run.begin(plan);
     const Source source = source_of(plan, device.kernel_dir());
     const auto& built = run.build(plan, source);
+    const std::vector<Check> checks = run.run_references(plan, source, built.program);
     device.report_phase("upload");
-    Execution execution(device, plan, source, built.program);
+    Execution execution(device, plan, checks, source, built.program);
     measure(run, plan, execution);
   } catch (const Error& error) {
     run.fail(device, error);
