@@ -47,7 +47,8 @@ Numbers numbers_of(const DeviceInfo& device) {
           {"max_group", number(device.max_group)},
           {"fp64", device.fp64 ? 1 : 0},
           {"fp16", device.fp16 ? 1 : 0},
-          {"subgroups", device.subgroups ? 1 : 0}};
+          {"subgroups", device.subgroups ? 1 : 0},
+          {"simd_width", number(device.lockstep)}};
 }
 
 // Replaces each {axis} by the axis's value.
@@ -63,14 +64,20 @@ std::string kernel_name(std::string name, const suite::Case& at) {
 // Buffers in steps and references are numbered as in the description until the plan knows which it has.
 class Planner {
  public:
-  Planner(const std::shared_ptr<const Model>& model, const suite::Case& at, bool tries_elements)
-      : said_(model->description), filled_(model, at), at_(at), tries_elements_(tries_elements) {}
+  Planner(const std::shared_ptr<const Model>& model, const suite::Case& at, const DeviceInfo& device,
+          bool tries_elements)
+      : said_(model->description),
+        at_(at),
+        device_(device),
+        variables_(numbers_of(device)),
+        filled_(model, at, variables_),
+        tries_elements_(tries_elements) {}
 
-  Plan plan(const DeviceInfo& device) {
-    need(device);
+  Plan plan() {
+    for (const auto& one : said_.needs) Plan::need(one.condition.is_true(at_, variables_), one.reason);
     plan_.source = std::filesystem::path(said_.file).replace_extension().string();
     plan_.options = said_.options;
-    for (const auto& [name, value] : said_.defines) plan_.define(name, value.word_or_number(at_));
+    for (const auto& [name, value] : said_.defines) plan_.define(name, value.word_or_number(at_, variables_));
     // Of no use to a kernel: rows of another description have another hash of their program.
     plan_.define("CLWEAVE_DESCRIPTION", "0x" + hash_of(said_.text) + "ul");
     for (const auto& step : said_.steps) add_turns(step, 0);
@@ -78,7 +85,7 @@ class Planner {
       throw Error(ErrorCode::usage, fmt::format("{}: no launch of the description runs in {}",
                                                 said_.file.filename().string(), at_.id()));
     add_checks();
-    add_buffers(device);
+    add_buffers();
     renumber();
     plan_.cost = {.read = cost(said_.read),
                   .written = cost(said_.written),
@@ -89,13 +96,8 @@ class Planner {
   }
 
  private:
-  void need(const DeviceInfo& device) const {
-    const Numbers has = numbers_of(device);
-    for (const auto& one : said_.needs) Plan::need(one.condition.is_true(at_, has), one.reason);
-  }
-
   std::uint64_t cost(const std::optional<Expression>& of) const {
-    return of ? of->whole(at_, 0, most_cost) : 0;
+    return of ? of->whole(at_, 0, most_cost, variables_) : 0;
   }
 
   // Adds a step for each turn of its loops, the outermost first.
@@ -204,11 +206,11 @@ class Planner {
     }
   }
 
-  void add_buffers(const DeviceInfo& device) {
+  void add_buffers() {
     for (std::size_t b = 0; b < said_.buffers.size(); ++b) {
       if (!used_.contains(b)) continue;
       const BufferOf& of = said_.buffers[b];
-      Plan::need(device.fp64 || of.type.of != ElementType::Of::double_,
+      Plan::need(device_.fp64 || of.type.of != ElementType::Of::double_,
                  "the device has no double precision (cl_khr_fp64)");
       numbers_[b] = plan_.buffers.size();
       suite::BufferSpec spec{filled_.bytes(b), {}};
@@ -251,11 +253,12 @@ class Planner {
   }
 
   const Description& said_;
-  const Filled filled_;
   const suite::Case& at_;
+  const DeviceInfo& device_;
+  Numbers variables_;  // of the device and the loops
+  const Filled filled_;
   const bool tries_elements_;
   Plan plan_;
-  Numbers variables_;  // of the loops
   std::size_t turns_ = 0;
   std::set<std::size_t> used_;
   std::map<std::size_t, std::size_t> numbers_;  // of a buffer of the description, in the plan
@@ -265,7 +268,7 @@ class Planner {
 
 suite::Plan plan_of_case(const std::shared_ptr<const Model>& model, const suite::Case& at,
                          const DeviceInfo& device, bool tries_elements) {
-  return Planner(model, at, tries_elements).plan(device);
+  return Planner(model, at, device, tries_elements).plan();
 }
 
 }  // namespace clweave::description

@@ -76,8 +76,8 @@ T counted(std::uint64_t i) {
 }
 
 template <class T>
-Values<T> by_expression(const Expression& value, const suite::Case& at, const BufferOf& buffer) {
-  return [of = value.per_element(at, {}), value, name = buffer.name,
+Values<T> by_expression(const Expression& value, const Filled& filled, const BufferOf& buffer) {
+  return [of = value.per_element(filled.at(), filled.reader()), value, name = buffer.name,
           type = buffer.type](std::uint64_t i) -> T {
     const double computed = of(i);
     if (const auto held = scalar_of<T>(computed)) return *held;
@@ -113,7 +113,7 @@ Model::Model(Description made) : description(std::move(made)) {
 
 std::uint64_t Filled::elements(std::size_t buffer) const {
   const BufferOf& of = model_->description.buffers[buffer];
-  return of.count.whole(at_, 1, most_elements) * of.type.width;
+  return of.count.whole(at_, 1, most_elements, device_) * of.type.width;
 }
 
 std::uint64_t Filled::bytes(std::size_t buffer) const {
@@ -161,7 +161,7 @@ std::function<T(std::uint64_t)> Filled::values(std::size_t buffer) const {
                 [order = base::Permutation(elements(buffer), mix_bits(at_.seed ^ mix_bits(stream(buffer))))](
                     std::uint64_t i) { return counted<T>(order(i)); };
           },
-          [&](const PerElement& each) -> Made { return by_expression<T>(each.value, at_, of); },
+          [&](const PerElement& each) -> Made { return by_expression<T>(each.value, *this, of); },
           [&](const FromFile& file) -> Made {
             return [model = model_, data = model_->file(file.path).data(), type = of.type, is_npy = file.npy](
                        std::uint64_t i) { return scalar_at<T>(data, is_npy ? i : scalar_index(type, i)); };

@@ -30,7 +30,9 @@ struct Model {
 // The buffers of one case. Copies of it are cheap, and outlive the case.
 class Filled {
  public:
-  Filled(std::shared_ptr<const Model> model, suite::Case at) : model_(std::move(model)), at_(std::move(at)) {}
+  // `device`: what counts may name of it.
+  Filled(std::shared_ptr<const Model> model, suite::Case at, Numbers device)
+      : model_(std::move(model)), at_(std::move(at)), device_(std::move(device)) {}
 
   // Returns the number of elements of a buffer. Throws `usage`.
   std::uint64_t elements(std::size_t buffer) const;
@@ -57,6 +59,7 @@ class Filled {
 
   std::shared_ptr<const Model> model_;
   suite::Case at_;
+  Numbers device_;
 };
 
 // Calls f(i, s) for each element i of a stretch that begins at a byte offset, where s is its place among the
