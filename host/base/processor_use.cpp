@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -25,13 +26,18 @@ struct RunTimes {
   double ran_s = 0, waited_s = 0;
 };
 
-// Sums /proc/PID/task/*/schedstat: nanoseconds on a processor, and ready to run but without one. With
+// Where the host's load is read: tests of what does not depend on it have a folder without any.
+fs::path load_root() {
+  const char* root = std::getenv("CLWEAVE_PROC_ROOT");
+  return root != nullptr ? root : "/proc";
+}
+
+// Sums PID/task/*/schedstat: nanoseconds on a processor, and ready to run but without one. With
 // descendants, also those of processes that this one started, such as a driver's compiler.
-RunTimes run_times_of(const std::string& process, bool with_descendants) {
+RunTimes run_times_of(const fs::path& process, bool with_descendants) {
   RunTimes out;
   std::error_code none;  // a thread or process that ends meanwhile
-  for (fs::directory_iterator task("/proc/" + process + "/task", none), end; !none && task != end;
-       task.increment(none)) {
+  for (fs::directory_iterator task(process / "task", none), end; !none && task != end; task.increment(none)) {
     std::ifstream in(task->path() / "schedstat");
     double ran_ns = 0, waited_ns = 0;
     if (in >> ran_ns >> waited_ns) {
@@ -41,7 +47,7 @@ RunTimes run_times_of(const std::string& process, bool with_descendants) {
     if (!with_descendants) continue;
     std::ifstream children(task->path() / "children");
     for (std::string child; children >> child;) {
-      const RunTimes its = run_times_of(child, true);
+      const RunTimes its = run_times_of(process.parent_path() / child, true);
       out.ran_s += its.ran_s;
       out.waited_s += its.waited_s;
     }
@@ -49,14 +55,14 @@ RunTimes run_times_of(const std::string& process, bool with_descendants) {
   return out;
 }
 
-// Adds the processors' busy and stolen time from /proc/stat, for those that this process may use: others may
+// Adds the processors' busy and stolen time from stat, for those that this process may use: others may
 // be busy with what does not disturb it.
 void add_processors(ProcessorUse& out) {
   cpu_set_t usable;
   CPU_ZERO(&usable);
   const bool known = sched_getaffinity(0, sizeof usable, &usable) == 0;
   const double tick_s = 1.0 / static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
-  std::ifstream in("/proc/stat");
+  std::ifstream in(load_root() / "stat");
   for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
     int number = 0;
     const auto [rest, error] = std::from_chars(line.data() + 3, line.data() + line.size(), number);
@@ -95,12 +101,12 @@ ProcessorUse processor_use() {
     rusage own{};
     if (getrusage(whose, &own) == 0) out.own_s += seconds(own.ru_utime) + seconds(own.ru_stime);
   }
-  const RunTimes times = run_times_of("self", false);
+  const RunTimes times = run_times_of(load_root() / "self", false);
   out.ran_s = times.ran_s;
   out.waited_s = times.waited_s;
   out.stopped_s = stopped_s();
   for (const char* const way : {"pswpin", "pswpout"})
-    out.swapped_pages += static_cast<double>(number_behind("/proc/vmstat", way));
+    out.swapped_pages += static_cast<double>(number_behind(load_root() / "vmstat", way));
   return out;
 }
 
@@ -123,7 +129,7 @@ HostLoad load_between(const ProcessorUse& before, const ProcessorUse& after) {
 }
 
 double ProgressShare::next() {
-  const RunTimes now = run_times_of(std::to_string(process_), true);
+  const RunTimes now = run_times_of(fs::path("/proc") / std::to_string(process_), true);
   const double at_s = host_now();
   const double wall_s = at_s - std::exchange(at_s_, at_s);
   const double ran_s = std::max(0.0, now.ran_s - std::exchange(ran_s_, now.ran_s));

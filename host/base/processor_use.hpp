@@ -23,6 +23,7 @@ struct ProcessorUse {
                          // the processors; 0 without a limit
   double swapped_pages = 0;  // of the host, in and out
 };
+// Reads the folder that CLWEAVE_PROC_ROOT names instead of /proc; what is not there is 0.
 ProcessorUse processor_use();
 
 // What happened to this process between two readings.

@@ -150,7 +150,7 @@ double fraction_of(const Case& at) {
 }
 
 const KeyType& type_of(const Case& at) {
-  const auto it =
+  const auto* const it =
       std::ranges::find_if(key_types, [&](const KeyType& type) { return at.is("type", type.name); });
   if (it == key_types.end()) throw Error(ErrorCode::usage, "compaction has no type " + at.text("type"));
   return *it;

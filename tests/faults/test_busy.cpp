@@ -46,6 +46,7 @@ class Busy : public testing::Test {
  protected:
   void SetUp() override {
     if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
+    trial_.set("CLWEAVE_PROC_ROOT", "/proc");
     loops_ = std::make_unique<Loops>();
   }
 

@@ -80,6 +80,8 @@ class Trial {
     // PoCL's kernel cache is not safe between processes.
     set("POCL_CACHE_DIR", cache().string());
     set("MESA_SHADER_CACHE_DIR", cache().string());
+    // Whether other tests run beside it decides nothing.
+    set("CLWEAVE_PROC_ROOT", (folder_ / "no_load").string());
     // A process that a fault ends on its way releases nothing, and LeakSanitizer would change its exit code.
     const char* asan = std::getenv("ASAN_OPTIONS");
     set("ASAN_OPTIONS", std::string(asan != nullptr ? asan : "") + ":detect_leaks=0");
