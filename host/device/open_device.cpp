@@ -184,7 +184,7 @@ void OpenDevice::finish(const cl::CommandQueue& queue, const cl::Event& last) {
 
 // Probes until the timer is certified, or cannot be blamed on a busy host.
 std::vector<TimerProbe> OpenDevice::certify_timer() {
-  constexpr int most_rounds = 4;
+  constexpr int most_rounds = 8;
   std::vector<TimerProbe> probes;
   for (int round = 0; round < most_rounds && (round == 0 || timer_.disturbed); ++round) {
     for (auto& probe : timer_probes()) probes.push_back(probe);
