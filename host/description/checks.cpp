@@ -84,12 +84,20 @@ auto by_file(const Checked& checked, const ByFile& file, const Filled& filled) {
   };
 }
 
-// Counts the elements of a whole output that are written.
+// Counts the elements of a whole output, and takes as wrong those that nothing wrote: small values may be the
+// pattern's by chance, larger ones are not.
 template <class T>
 Comparison<T> counted(const Checked& checked, Stretch all) {
+  constexpr std::size_t never_by_chance = 4;  // bytes
   Comparison<T> comparison(checked.tolerance);
-  for_elements(checked.type, 0, all.size(),
-               [&](std::uint64_t, std::uint64_t s) { comparison.count(all, s); });
+  ComparisonResult& tally = comparison.tally();
+  for_elements(checked.type, 0, all.size(), [&](std::uint64_t i, std::uint64_t s) {
+    const std::uint64_t before = tally.written;
+    comparison.count(all, s);
+    if (sizeof(T) < never_by_chance || tally.written > before || tally.wrong++ > 0) return;
+    tally.first_wrong = i;
+    tally.first_text = fmt::format("[{}] was never written", i);
+  });
   return comparison;
 }
 
@@ -178,7 +186,7 @@ auto is_permutation(const Checked& checked, std::size_t of, const Filled& filled
       for_elements(checked.type, 0, all.size(),
                    [&](std::uint64_t, std::uint64_t s) { got.add(key_of(scalar_at<T>(all, s))); });
       for (std::uint64_t i = 0; i < count; ++i) want.add(key_of(value(i)));
-      if (got == want && tally.elements == count) return std::move(tally);
+      if (tally.wrong > 0 || (got == want && tally.elements == count)) return std::move(tally);
       std::vector<T> wanted(count);
       for (std::uint64_t i = 0; i < count; ++i) wanted[i] = value(i);
       tally.wrong = tally.elements;
@@ -244,7 +252,7 @@ auto has_sum(const Checked& checked, std::size_t of, const Filled& filled) {
       for_elements(checked.type, 0, all.size(),
                    [&](std::uint64_t, std::uint64_t s) { sum.add(wide(scalar_at<T>(all, s))); });
       const long double got = sum.value(), want = sum_of_filled(filled, of);
-      if (is_sum<T>(got, want, checked.tolerance)) return std::move(tally);
+      if (tally.wrong > 0 || is_sum<T>(got, want, checked.tolerance)) return std::move(tally);
       tally.wrong = tally.elements;
       tally.first_wrong = 0;
       tally.of_all = fmt::format("the sum of {} is {}, that of {} {}", checked.name, got,
