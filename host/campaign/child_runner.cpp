@@ -31,7 +31,9 @@
 #include "campaign/kernel_caches.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/watchdog.hpp"
+#include "description/loaded.hpp"
 #include "device/loader.hpp"
+#include "suite/added_families.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::campaign {
@@ -123,7 +125,8 @@ class ChildRunner : public Baseline {
       Offer out{opened->at("device").get<DeviceInfo>(), {}};
       std::set<std::string> known;
       for (const auto& job : jobs) {
-        if (job.known_incorrect || job.is_peak || job.tuned) continue;
+        // Baselines know the families of the program alone.
+        if (job.known_incorrect || job.is_peak || job.tuned || is_added(job.family->name)) continue;
         child_->send(json{{"baselines", json_of(job.at)}}.dump());
         const auto answer = answer_of(*child_, failure);
         for (const auto& one : ask(answer).at("baselines")) {
@@ -343,6 +346,7 @@ class ChildRunner : public Baseline {
     child_ = std::make_unique<Child>(program_with(extra));
     child_->send(json{{"open", device_},
                       {"kernels", options_.kernel_dir},
+                      {"descriptions", is_baseline_ ? json::array() : description::loaded_texts()},
                       {"threads", options_.threads},
                       {"without_fill", without_fill_[device_.index()]}}
                      .dump());

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/stats.hpp"
+#include "results/contradictions.hpp"
 #include "suite/family.hpp"
 #include "suite/published.hpp"
 
@@ -207,8 +208,8 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
     return;
   }
   if (!job.is_peak) learn(row, job);
-  // Findings compare configurations that were chosen in the same way.
-  if (job.tuned) return;
+  // Findings compare configurations that were chosen in the same way, and whose output was right.
+  if (job.tuned || is_unchecked(record)) return;
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);
   outcomes_[job.family].push_back(outcome_of(job.at, record));
   if (job.family->name != peak_family || !job.family->findings) return;

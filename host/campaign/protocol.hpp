@@ -3,7 +3,8 @@
 // request per line from stdin and answers on `answer_fd`, with one line per phase and one per result.
 //
 //   {"devices": true}                   -> {"devices": [..], "driver_errors": [..]}
-//   {"open": device, "kernels": dir}    -> {"opened": true}
+//   {"open": device, "kernels": dir, "descriptions": [{"file": .., "text": ..}, ..]}
+//                                       -> {"opened": true}
 //   {"build": device, "text": .., "options": .., "entries": names}
 //                                       -> {"built": the driver's answer}
 //   {"case": .., "sampling": ..}        -> {"row": cells, "samples": [..], "buffer_bytes": n,

@@ -17,6 +17,7 @@
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/runner.hpp"
+#include "description/loaded.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::campaign {
@@ -99,6 +100,7 @@ void serve(int parent) {
     if (std::string line; std::string_view(what) == ready) std::getline(std::cin, line);
   };
   serve(parent, [&runner, &report_phase](const json& request) {
+    if (request.contains("descriptions")) description::load_texts(request.at("descriptions"));
     if (!runner || request.contains("open"))
       runner = in_process_runner({.kernel_dir = request.value("kernels", ""),
                                   .report_phase = report_phase,

@@ -43,7 +43,7 @@ GraphCases cases_of(const Graph& graph, const Family& family,
   GraphCases out;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (const auto& at : devices[d]->cases) {
-      if (at.family() != family.name || at.known_incorrect || !is_chosen(*at.name, where)) continue;
+      if (at.family() != family.name || !at.ranks() || !is_chosen(*at.name, where)) continue;
       if (const auto run = at.typical())
         out.cases.push_back({&at, *run, d, key_of(at, graph.series), key_of(at, graph.x), {}});
     }

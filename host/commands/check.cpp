@@ -5,9 +5,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 
 #include "base/exit.hpp"
 #include "commands/command.hpp"
+#include "commands/own_kernels.hpp"
+#include "description/loaded.hpp"
 #include "device/program.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
@@ -16,9 +21,15 @@ namespace clweave::commands {
 
 namespace {
 
-int check(const std::vector<std::string>& names) {
+int check(const std::vector<std::string>& words) {
   const auto& families = all_families();
+  std::vector<std::string> names, own;
+  std::ranges::partition_copy(words, std::back_inserter(own), std::back_inserter(names), is_own);
+  const auto described = load_own(own);
+  names.insert(names.end(), described.begin(), described.end());
   std::vector<std::string> stems;
+  for (const auto& one : description::loaded())
+    stems.push_back(std::filesystem::path(one.file).replace_extension().string());
   for (const auto& [stem, text] : embedded_kernels) stems.emplace_back(stem);
   int result = success;
   for (const auto* family : chosen_families(families, names)) {
@@ -35,7 +46,7 @@ int check(const std::vector<std::string>& names) {
 Command check(CLI::App& app) {
   auto names = std::make_shared<std::vector<std::string>>();
   auto* command = app.add_subcommand("check", "Test the rules of families on every case, without a device");
-  command->add_option("family", *names, "Only these families [all]");
+  command->add_option("family", *names, "Only these families, or kernels of your own by FILE.cl [all]");
   return {command, [names](const auto&) { return check(*names); }};
 }
 

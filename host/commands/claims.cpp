@@ -24,7 +24,7 @@ struct Options {
 int claims(const Options& options) {
   const auto& families = all_families();
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
-  const ResultsSet& results = read_with_notes(options.files, families);
+  const ResultsSet& results = read_with_notes(options.files);
   std::vector<DeviceClaimResults> devices;
   const auto every = device_rows(results);
   for (const auto& rows : every) {

@@ -221,6 +221,7 @@ void add_devices(CLI::App& command, std::vector<std::string>& selectors, const s
                   "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
                   "repeatable " +
                       without)
+      ->allow_extra_args(false)  // the next word may be a file
       ->type_name("SEL");
 }
 
@@ -234,10 +235,22 @@ void add_selection(CLI::App& command, Selection& out) {
       ->transform([](const std::string& name) { return preset_now(name); }, "")
       ->type_name("NAME");
   command.add_option("--set", out.set, "Replace the values of an axis, e.g. n=1024,8192; repeatable")
+      ->allow_extra_args(false)
       ->type_name("AXIS=V,..");
   command.add_option("--where", out.where, "Keep the cases with these values, e.g. kernel=grid; repeatable")
+      ->allow_extra_args(false)
       ->type_name("AXIS=V,..");
   command.add_option("--filter", out.filter, "Keep the cases whose id matches")->type_name("REGEX");
+}
+
+void add_baseline_values(CLI::App& command, std::vector<std::string>& settings) {
+  command
+      .add_option(
+          "--baseline", settings,
+          "Tell how many times as fast as the fastest with this value, such as kernel=naive, each other "
+          "case is, with the interval; repeatable, for several axes")
+      ->allow_extra_args(false)
+      ->type_name("AXIS=V");
 }
 
 void add_kernels(CLI::App& command, std::string& folder) {

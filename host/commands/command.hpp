@@ -53,6 +53,7 @@ void add_formats(CLI::App&, std::string& format);
 void add_families(CLI::App&, std::vector<std::string>& families, const std::string& meaning);
 void add_devices(CLI::App&, std::vector<std::string>& selectors, const std::string& without);
 void add_selection(CLI::App&, Selection&);  // --family, --preset, --set, --where, --filter
+void add_baseline_values(CLI::App&, std::vector<std::string>& settings);  // --baseline kernel=naive
 void add_kernels(CLI::App&, std::string& folder);
 void add_claims(CLI::App&, std::vector<std::string>& ids, std::string& file);
 

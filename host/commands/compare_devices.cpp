@@ -20,7 +20,7 @@ namespace clweave::commands {
 ResultsSet read_all(const CompareOptions& options) {
   std::vector<std::string> files = options.files;
   pass_over_samples(files);
-  return read_results(unpacked(files), all_families(), Samples::read);
+  return read_known(unpacked(files), Samples::read);
 }
 
 int print_devices(const CompareOptions& options, ResultsSet set) {

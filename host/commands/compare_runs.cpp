@@ -116,7 +116,7 @@ std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions& options) {
                 "comparing runs takes two sides: clweave compare-runs OLD.csv NEW.csv, or OLD1.csv OLD2.csv "
                 "--against NEW1.csv NEW2.csv");
   const auto read = [](const std::vector<std::string>& of_side) {
-    return read_results(unpacked(of_side), all_families(), Samples::read);
+    return read_known(unpacked(of_side), Samples::read);
   };
   if (!against.empty()) return {read(files), read(against)};
   return {read({files.front()}), read({files.back()})};
@@ -130,8 +130,7 @@ int print_runs(const CompareOptions& options, ResultsSet before, ResultsSet afte
     throw Error(ErrorCode::usage,
                 "--noise takes two or more files, measured with nothing changed between them");
   std::vector<ResultsSet> noise;
-  for (const auto& file : quiet)
-    noise.push_back(read_results(unpacked({file}), all_families(), Samples::read));
+  for (const auto& file : quiet) noise.push_back(read_known(unpacked({file}), Samples::read));
   for (auto* set : {&before, &after}) set->keep(options.families);
   RunComparison found = compare::compare_runs(before, after, noise, {.margin = options.margin});
   for (const auto& one : before.files) {

@@ -16,6 +16,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/command.hpp"
+#include "commands/own_kernels.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
 
@@ -175,6 +176,16 @@ Words words_of(const CLI::App& command, const Words& words) {
   return option_words(command);
 }
 
+// Loads the kernels that the words before the last one name, whose axes may be wanted.
+void load_named(const Words& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    try {
+      if (is_own(words[i])) load_own(Words{words[i]});
+    } catch (const Error&) {  // the command itself will say it
+    }
+  }
+}
+
 Words candidates(const CLI::App& app, const Words& words) {
   const auto commands = app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); });
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -198,6 +209,7 @@ Command complete(CLI::App& app) {
             const auto begin = std::ranges::find(arguments, "--");
             *words = joined({begin == arguments.end() ? begin : begin + 1, arguments.end()});
             if (words->empty()) words->emplace_back();
+            load_named(*words);
             std::string out;
             for (const auto& one : candidates(app, *words)) {
               if (one.starts_with(':') || one.starts_with(words->back())) out += one + "\n";

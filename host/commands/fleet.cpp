@@ -47,9 +47,8 @@ class MergedFile {
 
 int fleet(const Options& options) {
   const MergedFile merged(options.files);
-  const ResultsSet& set = read_with_notes({merged.path()}, all_families());
-  const ResultsSet* baseline =
-      options.baseline.empty() ? nullptr : &read_with_notes(options.baseline, all_families());
+  const ResultsSet& set = read_with_notes({merged.path()});
+  const ResultsSet* baseline = options.baseline.empty() ? nullptr : &read_with_notes(options.baseline);
   const auto fleets = fleets_of(set, baseline);
   if (const int code = print(report_of(fleets, options.all), options.format); code != success) return code;
   const auto any = [&](DeviceVerdict verdict) {

@@ -54,7 +54,7 @@ void write_reference(const std::string& path, const std::vector<Reference>& refe
 }
 
 int health(const Options& options) {
-  const ResultsSet& set = read_with_notes(options.files, all_families());
+  const ResultsSet& set = read_with_notes(options.files);
   if (!options.emit.empty()) {
     write_reference(options.emit, references_of(set));
     return success;

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
+#include "commands/own_kernels.hpp"
 #include "compilers/inspect_report.hpp"
 #include "suite/family.hpp"
 
@@ -18,6 +20,7 @@ namespace clweave::commands {
 namespace {
 
 struct Options {
+  std::vector<std::string> words;  // a case id, files of users' kernels
   std::string id;
   Selection selection;
   std::vector<std::string> targets, devices;
@@ -85,7 +88,11 @@ std::vector<const Target*> chosen_targets(const Options& options, std::vector<st
   return out;
 }
 
-int inspect_case(const Options& options) {
+int inspect_case(Options options) {
+  std::vector<std::string> own;
+  std::ranges::copy_if(options.words, std::back_inserter(own), is_own);
+  const auto names = load_own(own);
+  if (options.selection.families.empty() && options.id.empty()) options.selection.families = names;
   const auto& families = all_families();
   std::vector<std::string> missing;
   if (options.every) {
@@ -129,7 +136,9 @@ Command inspect(CLI::App& app) {
                                      "Compile a case offline and show registers, scratch, occupancy, "
                                      "branches, multiply-adds; for devices that "
                                      "need not be here");
-  command->add_option("CASE", options->id, "A case id; axes that it leaves out have their defaults");
+  command->add_option(
+      "CASE", options->words,
+      "A case id; axes that it leaves out have their defaults. FILE.cl: a kernel of your own");
   command
       ->add_option(
           "--target", options->targets,
@@ -153,6 +162,13 @@ Command inspect(CLI::App& app) {
   command->add_flag("--isa", options->text.isa, "The instructions, too: ISA, PTX or SPIR-V");
   add_formats(*command, options->format);
   command->parse_complete_callback([command, options] {
+    for (const auto& word : options->words) {
+      if (is_own(word)) continue;
+      if (!options->id.empty())
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} and {}: one case at a time; --every takes all", options->id, word));
+      options->id = word;
+    }
     if (options->every && command->count("--preset") == 0) options->selection.preset = "smoke";
     for (const char* other : {"--family", "--preset", "--set", "--where", "--filter", "--every"}) {
       if (!options->id.empty() && command->count(other) > 0)

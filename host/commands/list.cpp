@@ -9,6 +9,7 @@
 #include "base/terminal.hpp"
 #include "commands/case_list.hpp"
 #include "commands/command.hpp"
+#include "commands/own_kernels.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 
@@ -17,16 +18,18 @@ namespace clweave::commands {
 namespace {
 
 struct Options {
-  std::vector<std::string> families;
+  std::vector<std::string> families, own;
   std::string format = "text";
   bool columns = false;
 };
 
-int list(const Options& options) {
+int list(Options options) {
   if (options.columns) {
     put(STDOUT_FILENO, column_dictionary());
     return success;
   }
+  const auto names = load_own(options.own);
+  if (options.families.empty()) options.families = names;
   auto families = all_families();
   chosen_families(families, options.families);  // refuses unknown names
   if (!options.families.empty())
@@ -42,6 +45,7 @@ Command list(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "list", "Show the families: the question each answers, axes, values, number of cases");
+  add_own_files(*command, options->own, "; shown alone unless --family says more");
   add_families(*command, options->families,
                "Only these families, with all values of each axis [all families, values shortened]");
   command->add_flag("--columns", options->columns, "The columns of a results CSV, as a Markdown table");

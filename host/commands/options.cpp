@@ -232,6 +232,11 @@ std::vector<const CLI::Option*> given(const CLI::App& command) {
 CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   auto* run = app.add_subcommand(
       "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
+  add_own(*run, out.own);
+  run->add_flag(
+      "--unchecked", out.own.unchecked,
+      "Measure a kernel of your own even if nothing checks its output: such rows say verified=no, and "
+      "neither rank nor are compared");
   add_choice(*run, out);
   add_processes(*run, out);
   add_conditions(*run, out);
@@ -254,6 +259,7 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
       "--with-baselines", out.with_baselines,
       "Also measure the baselines (vendor libraries, other programs): clweave_baseline_* beside this "
       "program, in turns with ours, --runs times");
+  add_baseline_values(*run, out.baseline);
   add_threads(*run, out, "Run each case of the CPU baselines on so many threads [all]")
       ->needs("--with-baselines");
   run->add_flag(
@@ -280,11 +286,12 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   run->add_option(
          "--resume", out.resume,
          "Finish this interrupted results file with the options of then; those that name other files or "
-         "kernels are never taken from it: give them again")
+         "kernels, and FILE.cl, are never taken from it: give them again")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
-  run->add_option("--replay", out.replay,
-                  "Run one row of this results file again, with --case; --kernels is never taken from it")
+  run->add_option(
+         "--replay", out.replay,
+         "Run one row of this results file again, with --case; --kernels and FILE.cl are never taken from it")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   run->add_option("--case", out.replay_case, "The case_id to replay")->type_name("ID");
@@ -296,8 +303,9 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   run->parse_complete_callback([run, &out] {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
       // What the file may not decide, see recorded.hpp.
-      static const std::set<std::string> own = {"--resume", "--dry-run", "--emit-sources", "--report",
-                                                "--share",  "--kernels", "--claims-file",  "--store"};
+      static const std::set<std::string> own = {"--resume",      "--dry-run", "--emit-sources",
+                                                "--report",      "--share",   "--kernels",
+                                                "--claims-file", "--store",   own_files};
       if (!own.contains(option->get_name()))
         throw Error(ErrorCode::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
@@ -319,6 +327,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
       "tune",
       "Search for the fastest launch configuration of every family that preset tune has cases of (clweave "
       "list), or of the cases of another preset: every one verified, the best kept for run");
+  add_own(*tune, out.own);
   add_choice(*tune, out);
   add_processes(*tune, out);
   add_conditions(*tune, out);

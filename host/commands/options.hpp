@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/own_kernels.hpp"
 #include "suite/selection.hpp"
 
 namespace CLI {
@@ -20,9 +21,11 @@ struct MeasureOptions {
   std::string claims_file;           // empty: the built-in one
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
+  OwnKernels own;
   std::string csv;    // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
   std::string label;  // run: column `label` of the rows
   std::string kernels;
+  std::vector<std::string> baseline;  // run: "kernel=naive", for speed-ups at the end
   bool dry_run = false;
   std::string sources;                 // --emit-sources: a folder for the programs of a dry run; empty: none
   std::optional<int> repeat;           // --runs

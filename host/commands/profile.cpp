@@ -15,7 +15,7 @@ namespace clweave::commands {
 
 int print_profiles(const ProfileOptions& options) {
   const auto& families = all_families();
-  const ResultsSet& results = read_with_notes(options.files, families);
+  const ResultsSet& results = read_with_notes(options.files);
   std::vector<Profile> profiles;
   for (const auto& rows : device_rows(results)) profiles.push_back(profile_of(rows, families));
   Report out = report_of(profiles, options.rows);

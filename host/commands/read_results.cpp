@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -14,8 +17,11 @@
 #include "base/replacement.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/zip.hpp"
+#include "commands/own_kernels.hpp"
 #include "results/results_file.hpp"
 #include "results/results_files.hpp"
+#include "results/row_families.hpp"
+#include "suite/added_families.hpp"
 
 namespace clweave::commands {
 
@@ -42,7 +48,12 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
 }  // namespace
 
 std::vector<std::string> unpacked(const std::vector<std::string>& names) {
-  const ResultsFiles files = results_files(names, ResultsFiles::all);
+  std::vector<std::string> own, results;
+  std::ranges::partition_copy(names, std::back_inserter(own), std::back_inserter(results), is_own);
+  load_own(own);
+  if (results.empty() && !own.empty())
+    throw Error(ErrorCode::usage, "no results file is named beside " + own.front());
+  const ResultsFiles files = results_files(results, ResultsFiles::all);
   tell_notes(files.notes);
   std::vector<std::string> out;
   for (const auto& file : files.paths) {
@@ -54,10 +65,26 @@ std::vector<std::string> unpacked(const std::vector<std::string>& names) {
   return out;
 }
 
-const ResultsSet& read_with_notes(const std::vector<std::string>& files,
-                                  const std::vector<Family>& families) {
+ResultsSet read_known(const std::vector<std::string>& files, Samples samples) {
+  // What one file's rows tell of a family is no rule for another's.
+  static std::vector<std::string> of_rows;
+  std::vector<Family> told;
+  if (!of_rows.empty()) {
+    std::ranges::copy_if(all_families(), std::back_inserter(told), [](const Family& family) {
+      return std::ranges::find(of_rows, family.name) == of_rows.end();
+    });
+  }
+  ResultsSet out = read_results(files, of_rows.empty() ? all_families() : told, samples);
+  for (auto& family : row_families(out, all_families())) {
+    of_rows.push_back(family.name);
+    add_family(std::move(family));
+  }
+  return out;
+}
+
+const ResultsSet& read_with_notes(const std::vector<std::string>& files) {
   static auto& kept = *new std::deque<ResultsSet>;
-  const ResultsSet& out = kept.emplace_back(read_results(unpacked(files), families));
+  const ResultsSet& out = kept.emplace_back(read_known(unpacked(files)));
   tell_notes(out.notes);
   if (measured(out).empty())
     throw Error(ErrorCode::io,

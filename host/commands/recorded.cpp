@@ -71,6 +71,22 @@ void take(const Input& input, RecordedCommand& recorded, const MeasureOptions& t
                   where, input.option, then->second, input.option));
 }
 
+// Describes today's files as the recorded command did.
+void take_own(RecordedCommand& recorded, const MeasureOptions& today, const std::string& where) {
+  OwnKernels& own = recorded.options.own;
+  const auto then = std::exchange(own.files, today.own.files);
+  if (!then.empty() && own.files.empty())
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{} was made with {}, and a results file does not decide what is read: if you trust "
+                    "that, add {}",
+                    where, shell_words(then), shell_words(then)));
+  if (then.empty() && !own.files.empty())
+    throw Error(ErrorCode::usage,
+                fmt::format("{} was made without {}: leave it out", where, shell_words(own.files)));
+  load_own(own, recorded.options.selection);
+}
+
 }  // namespace
 
 std::vector<std::string> command_words(const std::string& cell, const std::string& where) {
@@ -91,9 +107,11 @@ RecordedCommand recorded_command(const std::vector<std::string>& words, const st
 
 void take_kernels(RecordedCommand& recorded, const MeasureOptions& today, const std::string& where) {
   take(kernels, recorded, today, where);
+  take_own(recorded, today, where);
 }
 
 void take_inputs(RecordedCommand& recorded, const MeasureOptions& today, const std::string& where) {
+  take_own(recorded, today, where);
   for (const auto& input : inputs) {
     take(input, recorded, today, where);
     if (!(today.*input.path).empty() && !recorded.files.contains(input.option))
@@ -103,6 +121,7 @@ void take_inputs(RecordedCommand& recorded, const MeasureOptions& today, const s
 
 std::string files_again(const MeasureOptions& options) {
   std::string out;
+  for (const auto& file : options.own.files) out += " " + shell_word(file);
   for (const auto& input : inputs) {
     if (const std::string& path = options.*input.path; !path.empty())
       out += fmt::format(" {} {}", input.option, shell_word(path));

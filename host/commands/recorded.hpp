@@ -3,8 +3,9 @@
 // replayed.
 //
 // The file may be a stranger's. It decides which cases of which devices are measured and how they are
-// sampled, and the label. It never names code or a file: what is read (--kernels, --claims-file, --store) and
-// what is written (--csv, --report, --share, --emit-sources) is said on the command line of today.
+// sampled, and the label. It never names code or a file: what is read (--kernels, FILE.cl, --claims-file,
+// --store) and what is written (--csv, --report, --share, --emit-sources) is said on the command line of
+// today.
 #pragma once
 #include <map>
 #include <string>
@@ -26,8 +27,8 @@ std::vector<std::string> command_words(const std::string& cell, const std::strin
 // Throws `io` if the words are no command of clweave run or tune.
 RecordedCommand recorded_command(const std::vector<std::string>& words, const std::string& where);
 
-// Takes the code, `--kernels`, from today's command line. Throws `usage`, with what to type, if the recorded
-// command had such an option and today's has not.
+// Takes the code, `--kernels` and users' own kernel files, from today's command line, and adds the families
+// of these. Throws `usage`, with what to type, if the recorded command had such a word and today's has not.
 void take_kernels(RecordedCommand&, const MeasureOptions& today, const std::string& where);
 
 // Also takes what else is read, for a run that goes on. Throws `usage`, too, for an option that the recorded

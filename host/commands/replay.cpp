@@ -10,6 +10,7 @@
 #include "commands/recorded.hpp"
 #include "device/program.hpp"
 #include "results/contradictions.hpp"
+#include "suite/added_families.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -34,7 +35,7 @@ Replay replay_of(const Record& row, const std::vector<Family>& families, const M
   RecordedCommand then = recorded_command(command_words(row.command, where), where);
   take_kernels(then, today, where);
   Replay out{job_of(row, families, where), then.options, {}};
-  if (then.files.contains("--kernels")) out.made_by = row;
+  if (then.files.contains("--kernels") || is_added(row.family)) out.made_by = row;
   out.options.csv = today.csv.empty() ? "-" : today.csv;
   out.options.overwrite = today.overwrite;
   out.options.dry_run = today.dry_run;
@@ -51,7 +52,8 @@ Replay replay_of(const Record& row, const std::vector<Family>& families, const M
 }
 
 void check_kernels(const Record& row, const Job& job, const DeviceInfo& device, const std::string& kernels) {
-  if (kernels.empty() || row.kernel_hash.empty() || row.device != device.name) return;
+  const bool own = is_added(row.family);
+  if ((kernels.empty() && !own) || row.kernel_hash.empty() || row.device != device.name) return;
   std::string now;
   try {
     now = source_of(plan_of(*job.family, job.at, device), kernels).kernel_hash;
@@ -59,6 +61,12 @@ void check_kernels(const Record& row, const Job& job, const DeviceInfo& device, 
     if (error.code != ErrorCode::unsupported) throw;
     return;
   }
+  if (now != row.kernel_hash && own)
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{} was measured with another kernel file or description (kernel_hash {}, now {}): "
+                    "measure again with clweave run, into another file",
+                    row.case_id, row.kernel_hash, now));
   if (now != row.kernel_hash)
     throw Error(
         ErrorCode::usage,

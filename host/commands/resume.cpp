@@ -13,6 +13,7 @@
 #include "commands/recorded.hpp"
 #include "commands/replay.hpp"
 #include "results/row.hpp"
+#include "suite/added_families.hpp"
 
 namespace clweave::commands {
 
@@ -23,8 +24,40 @@ std::string device_key_of(const DeviceInfo& device, const std::string& label) {
   return record.device_key().text();
 }
 
-std::optional<Interrupted> read_interrupted(MeasureOptions& options, const std::vector<std::string>& axes) {
-  Interrupted out{ResultsFile::read(options.resume, axes), {}};
+namespace {
+
+// Returns the first row; std::nullopt if there is none that can be read, which those say who read it whole.
+std::optional<Record> first_row(const std::string& path) {
+  try {
+    CsvReader reader(path);
+    RecordReader records(reader.header(), path, reader.dialect());
+    CsvTable::Row row;
+    Record out;
+    if (reader.next(row) && records.read(row, out) && !out.command.empty()) return out;
+  } catch (const Error&) {
+  }
+  return {};
+}
+
+// Adds the families of users' kernels that the file's command names, from the files of today: its columns
+// have their axes.
+void load_recorded(const MeasureOptions& today) {
+  const auto first = first_row(today.resume);
+  if (!first) {
+    load_own(today.own.files);
+    return;
+  }
+  const auto words = command_words(first->command, today.resume + ":2");
+  if (words.front() != "run") return;
+  RecordedCommand then = recorded_command(words, today.resume);
+  if (!then.options.own.files.empty() || !today.own.files.empty()) take_inputs(then, today, today.resume);
+}
+
+}  // namespace
+
+std::optional<Interrupted> read_interrupted(MeasureOptions& options) {
+  load_recorded(options);
+  Interrupted out{ResultsFile::read(options.resume, axis_names(all_families())), {}};
   if (out.left.complete) return {};
   out.command = command_words(out.left.origin.command, options.resume + ":2");
   const bool of_baseline = out.command.front().starts_with("clweave_");
@@ -58,9 +91,9 @@ std::optional<Interrupted> read_interrupted(MeasureOptions& options, const std::
 
 void check_kernels_of(const Interrupted& run, const MeasureOptions& options,
                       const std::vector<DeviceInfo>& devices) {
-  if (options.kernels.empty()) return;
   for (const auto& record : run.left.records) {
     if (record.is_baseline() || !record.finding.empty()) continue;
+    if (options.kernels.empty() && !is_added(record.family)) continue;
     const Job job = job_of(record, all_families(), options.csv);
     for (const auto& device : devices) {
       if (device_key_of(device, options.label) == record.device_key().text())

@@ -21,7 +21,7 @@ struct Interrupted {
 // Reads the file of --resume; empty if it is complete. Otherwise replaces `options` by those of the command
 // that began it, as far as that may decide (recorded.hpp); files are those of `options`. Throws `io` or
 // `usage` for a file that cannot be continued.
-std::optional<Interrupted> read_interrupted(MeasureOptions& options, const std::vector<std::string>& axes);
+std::optional<Interrupted> read_interrupted(MeasureOptions& options);
 
 // Throws as check_kernels does, for each row.
 void check_kernels_of(const Interrupted&, const MeasureOptions&, const std::vector<DeviceInfo>&);

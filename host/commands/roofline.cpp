@@ -21,7 +21,7 @@ struct Options {
 
 int roofline(const Options& options) {
   const auto& files = options.files;
-  const ResultsSet& results = read_with_notes(files, all_families());
+  const ResultsSet& results = read_with_notes(files);
   const auto all = rooflines_of(results);
   if (all.empty())
     throw Error(ErrorCode::io, "no row with a time in " + fmt::format("{}", fmt::join(files, ", ")));

@@ -17,6 +17,7 @@
 #include "analysis/claims/jobs.hpp"
 #include "analysis/claims/load.hpp"
 #include "analysis/fleet/interference.hpp"
+#include "analysis/profile/speedups.hpp"
 #include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
@@ -77,16 +78,17 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
   RunPlan plan;
   plan.options = std::move(options);
   plan.command = arguments;
-  plan.axes = axis_names(families);
   MeasureOptions& chosen = plan.options;
   if (!chosen.resume.empty()) {
     const std::string path = chosen.resume;
-    plan.resumed = read_interrupted(chosen, plan.axes);
+    plan.resumed = read_interrupted(chosen);
     if (!plan.resumed) {
       log_line("clweave: {} is complete: nothing to resume\n", path);
       return {};
     }
     plan.command = plan.resumed->command;
+  } else if (chosen.replay.empty()) {
+    load_own(chosen.own, chosen.selection);
   }
   chosen.csv = rows_path(chosen.csv);
   std::error_code none;
@@ -94,7 +96,6 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
                                                 !std::filesystem::is_regular_file(chosen.csv, none))))
     throw Error(ErrorCode::usage, "--parallel writes FILE.csv and FILE-at-once.csv: --csv " + chosen.csv +
                                       " has no place for both");
-  if (chosen.with_baselines) plan.axes.emplace_back(threads_axis);
   const bool replays = !chosen.replay.empty();
   if (replays) {
     Replay replay = replay_of(chosen, families);
@@ -106,6 +107,11 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
   } else {
     plan.jobs = select_jobs(families, chosen.selection);
   }
+  plan.axes = axis_names(families);
+  if (chosen.with_baselines) plan.axes.emplace_back(threads_axis);
+  if (!chosen.own.unchecked && !chosen.dry_run)
+    need_checks(chosen.selection.families,
+                ", or add --unchecked: rows then say verified=no, and neither rank nor are compared");
   const Selection& selection = chosen.selection;
   const bool whole_families = !replays && plan.claims.empty() && selection.preset != "smoke";
   plan.refines = !chosen.parallel && whole_families && selection.set.empty() && selection.where.empty() &&
@@ -395,6 +401,20 @@ void print_summary(const Outputs& outputs, const Campaign& campaign) {
   }
 }
 
+// Prints what --baseline asks for, where the rows allow it.
+void print_speedups(const RunPlan& plan, const Outputs& outputs, const Campaign& campaign) {
+  if (plan.options.baseline.empty()) return;
+  const auto& families = all_families();
+  try {
+    print(speedups(results_of(campaign.records(), families), families, plan.options.selection.families,
+                   plan.options.baseline),
+          "text", outputs.to_stdout() ? STDERR_FILENO : STDOUT_FILENO);
+  } catch (const Error& error) {  // as print_summary: the rows are safe
+    if (error.code == ErrorCode::usage) log_line("clweave: {}\n", error.what());
+    if (error.code != ErrorCode::usage && error.code != ErrorCode::closed && !outputs.to_stdout()) throw;
+  }
+}
+
 void write_page_and_archive(const RunPlan& plan, const PreparedRun& run, Exit code) {
   const Outputs& outputs = run.outputs;
   if (!outputs.page.empty())
@@ -430,6 +450,7 @@ void print_interference(const PreparedRun& run, const Campaign& campaign) {
 void report_run(const RunPlan& plan, const PreparedRun& run, const Campaign& campaign, Exit code) {
   log_unfinished(plan, campaign, code);
   print_summary(run.outputs, campaign);
+  print_speedups(plan, run.outputs, campaign);
   write_page_and_archive(plan, run, code);
   if (!run.groups.empty() && code != interrupted) print_interference(run, campaign);
   log_disturbed(campaign);

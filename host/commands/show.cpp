@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/profile/family_table.hpp"
+#include "analysis/profile/speedups.hpp"
 #include "analysis/profile/summary.hpp"
 #include "analysis/rows/metric.hpp"
 #include "base/error.hpp"
@@ -26,8 +27,9 @@ struct Options {
   std::string format = "text";
   TableChoice choice;
   bool all = false;
-  std::string svg;    // path of a picture
-  std::string chart;  // its name; empty: the family's first
+  std::vector<std::string> baseline;  // "kernel=naive"
+  std::string svg;                    // path of a picture
+  std::string chart;                  // its name; empty: the family's first
 };
 
 // Draws the family's own chart, or the one that rows, columns and quantity ask for.
@@ -66,12 +68,14 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
 int show(const Options& options) {
   if (options.files.empty()) throw Error(ErrorCode::usage, "FILE is required: a CSV of clweave run");
   const auto& families = all_families();
-  const ResultsSet& set = read_with_notes(options.files, families);
+  const ResultsSet& set = read_with_notes(options.files);
   if (!options.svg.empty()) {
     write_drawing(options.svg, picture(options, set, families));
     return success;
   }
   if (!options.chart.empty()) throw Error(ErrorCode::usage, "--chart is for pictures: add --plot FILE.svg");
+  if (!options.baseline.empty())
+    return print(speedups(set, families, options.choice.families, options.baseline), options.format);
   if (options.all || options.choice != TableChoice())
     return print(family_tables(set, families, options.choice), options.format);
   std::vector<const Family*> every;
@@ -126,6 +130,7 @@ Command show(CLI::App& app) {
       ->add_option("--chart", options->chart,
                    "The chart of this name, where the family has several [the first]")
       ->type_name("NAME");
+  add_baseline_values(*command, options->baseline);
   command->add_flag("--all", options->all, "The tables of every family");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return show(*options); }};

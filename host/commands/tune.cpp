@@ -32,6 +32,8 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
     throw Error(ErrorCode::usage,
                 "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
   const auto& families = all_families();
+  load_own(options.own, options.selection);
+  need_checks(options.selection.families, "; tune chooses among what is right alone");
   need_something_tunable(options.selection);
   const auto jobs = select_jobs(families, options.selection);
   Tuner* at_work = nullptr;

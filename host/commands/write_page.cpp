@@ -65,12 +65,12 @@ void write_report(const ReportOptions& options) {
   std::optional<RunComparison> changes;
   std::vector<std::string> files = unpacked(options.files);
   if (!options.against.empty()) {
-    const ResultsSet before = read_results(files, families, Samples::read);
+    const ResultsSet before = read_known(files, Samples::read);
     files = unpacked(options.against);
-    const ResultsSet after = read_results(files, families, Samples::read);
+    const ResultsSet after = read_known(files, Samples::read);
     changes = compare_runs(before, after, {});
   }
-  const ResultsSet& set = read_with_notes(files, families);
+  const ResultsSet& set = read_with_notes(files);
   tell_lost(set);
   std::string command = "clweave report " + shell_words(options.files);
   if (!options.against.empty()) command += " --against " + shell_words(options.against);

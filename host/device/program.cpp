@@ -25,7 +25,9 @@ using Defines = std::map<std::string, std::string>;
 // Joins kernel files to one text, as a preprocessor would that knows their folder alone.
 class Joiner {
  public:
-  Joiner(const std::string& dir, const Defines& defines) : dir_(dir), defines_(defines) {}
+  // `own`: a user's folder, whose files come before ours; empty: there is none.
+  Joiner(const std::string& dir, const Defines& defines, std::filesystem::path own = {})
+      : dir_(dir), defines_(defines), own_(std::move(own)) {}
 
   // `asked_by`: "", or what includes the file.
   void add(const std::string& file, const std::string& asked_by) {
@@ -78,6 +80,9 @@ class Joiner {
   }
 
   std::string text_of(const std::string& file, const std::string& asked_by) const {
+    std::error_code none;
+    const bool ours = file.starts_with("lib/") && !std::filesystem::exists(own_ / file, none);
+    if (!own_.empty() && !ours) return own_text(file, asked_by);
     if (dir_.empty()) {
       const auto found = embedded_kernels.find(file.substr(0, file.rfind(".cl")));
       if (found == embedded_kernels.end() || !file.ends_with(".cl"))
@@ -88,21 +93,33 @@ class Joiner {
     const auto parts = split(file, '/');
     if (std::ranges::find(parts, "..") != parts.end())
       throw Error(ErrorCode::io, asked_by + file + " is not in the folder of --kernels");
-    const std::string path = dir_ + "/" + file;
+    return read(dir_ + "/" + file, asked_by,
+                " (--kernels takes a folder with every .cl file, see cl_kernels/)");
+  }
+
+  std::string own_text(const std::string& file, const std::string& asked_by) const {
+    const auto folder = std::filesystem::weakly_canonical(own_);
+    const auto path = std::filesystem::weakly_canonical(folder / file);
+    if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end())
+      throw Error(ErrorCode::io, fmt::format("{}{} is not in the folder of the kernel file, {}", asked_by,
+                                             file, folder.string()));
+    return read(path.string(), asked_by, "");
+  }
+
+  static std::string read(const std::string& path, const std::string& asked_by, const char* hint) {
     std::error_code none;
     constexpr std::uintmax_t most_bytes = 16 << 20;
     if (const auto bytes = std::filesystem::file_size(path, none); !none && bytes > most_bytes)
       throw Error(ErrorCode::io, fmt::format("{}{} has more than {} MiB", asked_by, path, most_bytes >> 20));
     std::ifstream in;
     if (std::filesystem::is_regular_file(path, none)) in.open(path, std::ios::binary);
-    if (!in.is_open())
-      throw Error(ErrorCode::io, asked_by + "cannot read " + path +
-                                     " (--kernels takes a folder with every .cl file, see cl_kernels/)");
+    if (!in.is_open()) throw Error(ErrorCode::io, fmt::format("{}cannot read {}{}", asked_by, path, hint));
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
   const std::string& dir_;
   const Defines& defines_;
+  std::filesystem::path own_;
   std::string text_;
   std::set<std::string> seen_;
   std::vector<std::string> open_;  // files within each other
@@ -112,9 +129,11 @@ class Joiner {
 
 Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options) {
-  Joiner joiner(kernel_dir, defines);
-  joiner.add("lib/prelude.cl", "");
-  joiner.add(stem + ".cl", "");
+  const std::filesystem::path file = stem + ".cl";
+  const bool own = file.is_absolute();
+  Joiner joiner(kernel_dir, defines, own ? file.parent_path() : std::filesystem::path());
+  if (!own) joiner.add("lib/prelude.cl", "");
+  joiner.add(own ? file.filename().string() : file.string(), "");
   Source source;
   source.text = joiner.text();
   for (const auto& [name, value] : defines) {

@@ -26,6 +26,9 @@ struct Source {
 // define NAME says; such a define is no macro of the program. An empty `kernel_dir` means the embedded files;
 // otherwise those of that folder, so that kernels can be edited without a build. Throws `io`, with file and
 // line, if a file is missing, includes itself, or is included within #if.
+//
+// An absolute `stem` is a user's own file, without a prelude. It includes files of its own folder, named from
+// there, before those of ours; neither ".." nor a link leads out of that folder.
 Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options = "");
 Source source_of(const Plan&, const std::string& kernel_dir);

@@ -20,6 +20,7 @@
 #include "device/open_device.hpp"
 #include "device/reference.hpp"
 #include "power/sensor_log.hpp"
+#include "results/contradictions.hpp"
 #include "results/disturbance.hpp"
 #include "suite/family.hpp"
 
@@ -369,7 +370,7 @@ class CaseRun {
   }
 
   // Executes a second time and checks that, too: a kernel may be right only with the memory as it was filled.
-  void verify_once_more(Execution& execution) {
+  void verify_once_more(const Plan& plan, Execution& execution) {
     execution.run(1);
     try {
       execution.check("verify again");
@@ -378,6 +379,7 @@ class CaseRun {
     }
     record_.verified = Verified::yes;
     record_.status = Status::ok;
+    note_unchecked(plan);
   }
 
   void succeed(const Plan& plan, const Execution& execution) {
@@ -388,6 +390,7 @@ class CaseRun {
     record_.unit = execution.unit();
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
+    note_unchecked(plan);
     if (const std::string doubt = rate_doubt(plan); !doubt.empty()) {
       clear_measured(record_);  // no clock that tells such a time is believed
       row_.samples.clear();
@@ -422,6 +425,20 @@ class CaseRun {
   Row take_row() { return std::move(row_); }
 
  private:
+  // Says of a row whose output nothing checks that it is not verified.
+  void note_unchecked(const Plan& plan) {
+    bool unchecked_output = plan.checks.empty() && !plan.buffers.empty();
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      const BufferSpec& buffer = plan.buffers[b];
+      const auto looks_at = [b](const Check& check) { return check.buffer.index == b; };
+      unchecked_output = unchecked_output ||
+                         (!buffer.fill && buffer.used() > 0 && std::ranges::none_of(plan.checks, looks_at));
+    }
+    if (!unchecked_output) return;
+    record_.verified = Verified::no;
+    add_reason(record_, std::string(unchecked) + "nothing checks its output");
+  }
+
   void choose_timer(bool timed_by_host) {
     sampling_.use_event = device_.timer().event && !timed_by_host;
     sampling_.tick_s = sampling_.use_event ? 1e-9 * static_cast<double>(device_.info().timer_ns) : 0;
@@ -590,9 +607,9 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingO
 }
 
 Row check_case(OpenDevice& device, const Family& family, const Case& at) {
-  return row_of(device, family, at, {}, [](CaseRun& run, const Plan& /*plan*/, Execution& execution) {
+  return row_of(device, family, at, {}, [](CaseRun& run, const Plan& plan, Execution& execution) {
     run.verify(execution);
-    run.verify_once_more(execution);
+    run.verify_once_more(plan, execution);
   });
 }
 

@@ -48,6 +48,7 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     at.items = items_of(r);
   }
   at.known_incorrect = at.known_incorrect || !r.known_incorrect.empty();
+  at.unverified = at.unverified || is_unchecked(r);
   at.bounded = at.bounded || r.peak != Peak::none;
   if (!r.ok() || !r.time_s || !(*r.time_s > 0)) {
     ++at.bad;
@@ -123,7 +124,7 @@ std::int64_t units_of(const CaseName& name, const RunTime& run, const std::vecto
 
 // Makes a row that says ok, and that its output was wrong, a failed one.
 void fail_if_unverified(Record& r) {
-  if (!r.ok() || r.verified != Verified::no) return;
+  if (!r.ok() || r.verified != Verified::no || is_unchecked(r)) return;
   r.status = Status::wrong_result;
   r.reason = unverified;
 }
@@ -465,7 +466,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
   RowImporter filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
   std::size_t count = 0, unfinished = 0;     // unfinished: rows since the last footer
-  std::size_t disturbed = 0;
+  std::size_t disturbed = 0, not_checked = 0;
   CsvTable::Row row;
   for (Record r; reader.next(row);) {
     if (!records.read(row, r)) {
@@ -480,6 +481,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     ++unfinished;
     ++count;
     disturbed += r.disturbed.empty() ? 0 : 1;
+    not_checked += is_unchecked(r) ? 1 : 0;
     auto place = filing.add(r, row.line);
     if (samples != nullptr) places.push_back(place);
   }
@@ -494,6 +496,11 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
         fmt::format("{}: {} of {} rows were measured on a machine that was not quiet, as column disturbed "
                     "says: findings of them are undecided",
                     name, disturbed, count));
+  if (not_checked > 0)
+    notes.push_back(fmt::format(
+        "{}: {} of {} rows are unverified, as of run --unchecked: their times are shown, and neither "
+        "rank nor are compared",
+        name, not_checked, count));
   if (samples != nullptr) add_samples(*this, places, *samples, samples_name, name);
 }
 

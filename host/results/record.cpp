@@ -54,7 +54,7 @@ const std::vector<Column>& columns() {
       {"reason", "", "Why the row is not ok, or a remark", &Record::reason, free_text},
       {"verified", "",
        "yes: the whole output equalled a host reference before and after the timing; before: only before, in "
-       "the brief rounds of a search; no: it differed",
+       "the brief rounds of a search; no: it differed, or nothing checked it, as --unchecked allows",
        &Record::verified},
       {"known_incorrect", "", "yes: a published kernel or configuration known to be incorrect",
        &Record::known_incorrect},

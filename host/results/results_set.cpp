@@ -231,6 +231,7 @@ void ResultsSet::merge(ResultsSet other) {
       at.rows += more.rows;
       at.bad += more.bad;
       at.known_incorrect = at.known_incorrect || more.known_incorrect;
+      at.unverified = at.unverified || more.unverified;
       at.each_by_itself = at.each_by_itself || more.each_by_itself;
       at.bounded = at.bounded || more.bounded;
       if (at.ok()) {

@@ -7,6 +7,7 @@
 //   tuned            a case in a tuned configuration is another case than in the default one
 //   cold             rows with flushed caches compare with each other alone; no profile or claim has them
 //   known_incorrect  of published kernels known to be wrong the failures are shown; times decide nothing
+//   unverified       of rows whose output nothing checked the times are shown; they rank and decide nothing
 //   cached           rows whose buffers fit a cache are no measure of memory: no roofline has them
 //                   nor any fraction of a peak
 #pragma once
@@ -77,13 +78,16 @@ struct CaseTimes {
   std::string items;            // items or else bytes, which variants have in common
   bool each_by_itself = false;  // by method `batch` of older files, whose times do not compare with today's
   bool known_incorrect = false;
-  bool bounded = false;  // its rows name a peak
+  bool unverified = false;  // nothing checked the output of a row
+  bool bounded = false;     // its rows name a peak
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;           // of the rows that were ok
   std::vector<CaseAxis> derived = {};  // columns that follow from the axes and the device
 
+  // Returns whether its times may rank and be compared.
+  bool ranks() const { return !known_incorrect && !unverified; }
   // Returns whether a time counts in claims, profiles and rooflines.
-  bool counts(const RunTime& run) const { return !known_incorrect && !run.cold; }
+  bool counts(const RunTime& run) const { return ranks() && !run.cold; }
 
   const std::string& id() const { return name->id; }
   const std::string& family() const { return name->family; }

@@ -8,7 +8,7 @@ namespace clweave::suite {
 
 struct Family;
 
-// Returns the families, built and checked once per process. Generated: one call per host/families/*.cpp.
+// Returns the families, built and checked once per process, then those of added_families.hpp.
 const std::vector<Family>& all_families();
 
 }  // namespace clweave::suite

@@ -19,6 +19,7 @@
 #include "base/number.hpp"
 #include "base/path.hpp"
 #include "base/replacement.hpp"
+#include "suite/added_families.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
 
@@ -49,6 +50,7 @@ void check_entry(const json& entry) {
   entry.at("time_s").get<double>();
   entry.value("default_s", 0.0);
   entry.value("among", std::vector<std::string>());
+  entry.value("described", false);
   for (const char* part : {"axes", "configuration"}) entry.at(part).get<std::map<std::string, std::string>>();
 }
 
@@ -125,7 +127,8 @@ void leave_out_unusable(json& store, const std::string& path, std::vector<std::s
   for (auto& [device, entries] : store.at("devices").items()) {
     for (auto it = entries.begin(); it != entries.end();) {
       const std::string why = unusable(*it);
-      if (!why.empty())
+      const bool of_others = it->value("described", false);  // whose file this run was not given
+      if (!why.empty() && !of_others)
         left_out.push_back(fmt::format("{}: {}, {} is left out: {}", path, device, it.key(), why));
       it = why.empty() ? std::next(it) : entries.erase(it);
     }
@@ -320,6 +323,7 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
                 {"default_s", tuned.default_s},   {"time_utc", tuned.time_utc},
                 {"version", tuned.version}};
   if (!tuned.among.empty()) entry["among"] = tuned.among;
+  if (is_added(family.name)) entry["described"] = true;
   const auto lock = locked();
   store_ = read_store(path_);  // another search may have written since
   json& entries = store_["devices"][device_key(device)];

@@ -160,6 +160,7 @@ std::pair<Transition, std::string> transition_of(const CaseTimes* a, const CaseT
     if (!bad.reason.empty()) reason += ": " + bad.reason;
     return {a->ok() ? Transition::broken : b->ok() ? Transition::fixed : Transition::failing, reason};
   }
+  if (a->unverified || b->unverified) return {Transition::apart, "unverified: nothing checked the output"};
   std::string reason = difference_between(*a, *b);
   return {reason.empty() ? Transition::compared : Transition::apart, reason};
 }

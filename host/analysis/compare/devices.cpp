@@ -494,6 +494,7 @@ void count_cases(DeviceComparison& out, const std::vector<std::size_t>& measured
         ++totals.known_incorrect;
         continue;
       }
+      if (!at.ranks()) continue;
       ++totals.cases[state_of(at.status)];
       auto& on = by_id[{at.id(), at.tuned}];
       on.resize(measured.size());
@@ -552,7 +553,7 @@ DeviceComparison compare_devices(const ResultsSet& set, const std::vector<Family
   std::map<std::string, FamilyCases> titled;  // by the title of a table
   for (std::size_t d = 0; d < out.devices.size(); ++d) {
     for (const auto& at : out.devices[d]->cases) {
-      if (at.known_incorrect) continue;
+      if (!at.ranks()) continue;
       const auto known = std::ranges::find(families, at.family(), &Family::name);
       const Family* family = known != families.end() ? &*known : nullptr;
       std::string title = at.family();

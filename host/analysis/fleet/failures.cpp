@@ -25,7 +25,7 @@ std::vector<Outcomes> outcomes_of(const Fleet& fleet) {
   std::map<std::string, std::size_t> index;
   for (const auto& device : fleet.devices) {
     for (const auto& at : device.results->cases) {
-      if (at.known_incorrect) continue;
+      if (!at.ranks()) continue;
       const auto [it, is_new] = index.try_emplace(at.label(), out.size());
       if (is_new) out.push_back({at.label(), at.family(), {}, {}});
       Outcomes& one = out[it->second];

@@ -67,7 +67,7 @@ void add(const DeviceResults& device, const std::string& location, Unit unit, bo
     return it->second;
   };
   for (const auto& at : device.cases) {
-    if (!at.ok() || at.known_incorrect || at.tuned || at.clock == several_clocks || at.reason == chosen_here)
+    if (!at.ok() || !at.ranks() || at.tuned || at.clock == several_clocks || at.reason == chosen_here)
       continue;
     std::map<std::size_t, std::vector<const RunTime*>> runs;
     for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);

@@ -27,6 +27,7 @@ namespace {
 constexpr const char* device_axis = "device";
 constexpr const char* doubtful_mark = "*";
 constexpr const char* cached_mark = "c";
+constexpr const char* unverified_mark = " unverified";
 
 using Axes = std::vector<std::string>;
 using Places = std::vector<std::uint32_t>;  // index of a value, for each of some axes
@@ -42,7 +43,7 @@ struct Point {
 using Points = std::vector<Point>;
 
 struct Marks {
-  std::size_t cells = 0, disturbed = 0, unsettled = 0, cached = 0;
+  std::size_t cells = 0, disturbed = 0, unsettled = 0, cached = 0, unverified = 0;
 };
 
 bool has(const Axes& axes, const std::string& axis) { return std::ranges::find(axes, axis) != axes.end(); }
@@ -211,7 +212,7 @@ std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& fa
 struct Against {
   explicit Against(const Block& block) : first_s(block.columns.size()) {
     for (const auto& point : block.points) {
-      if (!point.run) continue;
+      if (!point.run || point.of->unverified) continue;
       best_s = best_s > 0 ? std::min(best_s, point.run->time_s) : point.run->time_s;
       if (block.row_of(point) == 0) first_s[block.column_of(point)] = point.run->time_s;
     }
@@ -251,6 +252,10 @@ std::string cell_text(const Block& block, const Point& point, const Against& aga
     if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *run.fraction_of_peak), Style::dim);
     text += run.cached ? cached_mark : "";
     marks.cached += run.cached ? 1 : 0;
+  }
+  if (point.of->unverified) {
+    text += paint(unverified_mark, Style::yellow);
+    ++marks.unverified;
   }
   return text;
 }
@@ -485,7 +490,8 @@ std::string counted(std::size_t n, const char* what) {
 void add_marks(Report& out, const Marks& marks) {
   if (const auto doubtful = marks.disturbed + marks.unsettled; doubtful > 0) {
     std::vector<std::string> why;
-    if (marks.disturbed > 0) why.push_back(fmt::format("the machine was not quiet during {}", marks.disturbed));
+    if (marks.disturbed > 0)
+      why.push_back(fmt::format("the machine was not quiet during {}", marks.disturbed));
     if (marks.unsettled > 0)
       why.push_back(fmt::format("the median of {} is not known as well as was asked", marks.unsettled));
     out.line(fmt::format("{}  {} of {}: {}", doubtful_mark, doubtful, counted(marks.cells, "cell"),
@@ -494,6 +500,9 @@ void add_marks(Report& out, const Marks& marks) {
   if (marks.cached > 0)
     out.line(fmt::format("{}  {} of {}: the buffers fit a cache, which a peak of memory does not bound",
                          cached_mark, marks.cached, counted(marks.cells, "cell")));
+  if (marks.unverified > 0)
+    out.line(fmt::format("unverified  {} of {}: nothing checked the output, as --unchecked allows",
+                         marks.unverified, counted(marks.cells, "cell")));
 }
 
 Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
@@ -537,6 +546,7 @@ const std::vector<DataColumn>& case_columns() {
       {"status",
        [](const DataRow& r) { return cell_of(text_of(r.at != nullptr ? r.at->status : Status::ok)); }},
       {"known_incorrect", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->known_incorrect); }},
+      {"unverified", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->unverified); }},
       {"tuned", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->tuned); }},
       {"cold", [](const DataRow& r) { return Cell(r.cold); }},
       {"runs", [](const DataRow& r) { return Cell(std::int64_t{r.runs}); }},

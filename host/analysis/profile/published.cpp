@@ -74,7 +74,7 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
                const Compared* any_launch, Taken what) {
   BySize out;
   for (const auto& at : device.cases) {
-    if (at.family() != family.name || at.known_incorrect || !is_case_of(figure, *at.name, family, any_launch))
+    if (at.family() != family.name || !at.ranks() || !is_case_of(figure, *at.name, family, any_launch))
       continue;
     const auto run = at.typical();
     const Number value = run ? taken_of(*run, what) : Number();

@@ -109,7 +109,7 @@ void add_energy(Report& out, const DeviceResults& device) {
     std::string least;
     double least_j = 0;
     for (const auto& at : device.cases) {
-      const auto run = at.known_incorrect ? std::nullopt : at.typical();
+      const auto run = at.ranks() ? at.typical() : std::nullopt;
       if (!run || run->of_operations() != operations) continue;
       if (!operations && (!of_memory(run->peak) || run->cached)) continue;
       const auto pico = [&](const Number& energy) -> Number {
@@ -172,6 +172,8 @@ std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
        [](const CaseTimes& at, const RunTime*) { return at.known_incorrect && !at.ok(); }},
       {"that the device cannot run",
        [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
+      {"whose output nothing checked, unverified: they do not rank u",
+       [](const CaseTimes& at, const RunTime*) { return at.ok() && at.unverified; }},
       {"measured while the machine was not quiet *",
        [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }},
       {"whose median is not known as well as was asked *",

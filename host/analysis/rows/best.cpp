@@ -52,7 +52,7 @@ std::string speed_text(const Contender& one, const Family& family) {
 std::vector<Contender> contenders(const Family& family, const std::vector<const CaseTimes*>& cases) {
   std::vector<Contender> out;
   for (const auto* one : cases) {
-    const auto run = one->known_incorrect ? std::nullopt : one->typical();
+    const auto run = one->ranks() ? one->typical() : std::nullopt;
     if (!run) continue;
     if (family.for_comparison || family.no_merit) {
       const auto at = case_of(family, *one->name);

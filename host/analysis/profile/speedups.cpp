@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/profile/speedups.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analysis/rows/case_labels.hpp"
+#include "analysis/rows/device_rows.hpp"
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "base/stats.hpp"
+#include "base/terminal.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::profile {
+
+namespace {
+
+using Settings = std::vector<std::pair<std::string, Value>>;
+
+// A case with its axes as the family knows them.
+struct Known {
+  const CaseTimes* of = nullptr;
+  Case at;
+};
+
+struct SpeedUp {
+  const CaseTimes* of = nullptr;
+  const CaseTimes* over = nullptr;      // null: `why` says why
+  double ratio = 0, low = 0, high = 0;  // time of the baseline over the case's
+  std::size_t pairs = 0;                // of one process; 0: the typical runs were compared
+  std::string why = {};
+};
+
+Settings settings_of(const std::vector<std::string>& words) {
+  Settings out;
+  for (const auto& word : words) {
+    auto [name, values] = setting_of(word);
+    if (values.size() != 1)
+      throw Error(ErrorCode::usage,
+                  fmt::format("--baseline {}: one value each, as in --baseline kernel=naive", word));
+    out.emplace_back(std::move(name), values.front());
+  }
+  return out;
+}
+
+bool has_axes(const Family& family, const Settings& settings) {
+  return std::ranges::all_of(settings, [&](const auto& one) { return family.axis(one.first) != nullptr; });
+}
+
+bool is_named(const Settings& settings, const Family& family, const std::string& axis) {
+  return std::ranges::any_of(settings, [&](const auto& one) { return family.axis(one.first)->name == axis; });
+}
+
+bool is_baseline(const Settings& settings, const Family& family, const Case& at) {
+  return std::ranges::all_of(settings, [&](const auto& one) {
+    const Axis& axis = *family.axis(one.first);
+    return text_of(at.at(axis.name)) == axis.todays(text_of(one.second));
+  });
+}
+
+bool is_same_task(const Settings& settings, const Family& family, const Case& one, const Case& other) {
+  return std::ranges::all_of(family.axes, [&](const Axis& axis) {
+    return axis.tunable || is_named(settings, family, axis.name) || !family.uses(one, axis.name) ||
+           !family.uses(other, axis.name) || text_of(one.at(axis.name)) == text_of(other.at(axis.name));
+  });
+}
+
+// Returns why a case has no time to compare; empty if it has one.
+std::string obstacle(const CaseTimes& at) {
+  if (!at.ok()) return text_of(at.status);
+  if (at.known_incorrect) return "known incorrect";
+  if (at.unverified) return "unverified";
+  return at.typical() ? "" : "only with emptied caches";
+}
+
+struct Ratio {
+  double middle, low, high;
+};
+
+Ratio ratio_of(const RunTime& base, const RunTime& run) {
+  const double ratio = base.time_s / run.time_s;
+  if (!(base.log_variance > 0) || !(run.log_variance > 0))
+    return {ratio, base.low_s / run.high_s, base.high_s / run.low_s};
+  constexpr double z = 1.96;
+  const double spread = std::exp(z * std::sqrt(base.log_variance + run.log_variance));
+  return {ratio, ratio / spread, ratio * spread};
+}
+
+void compare(SpeedUp& out, const CaseTimes& of, const CaseTimes& over) {
+  std::vector<Ratio> ratios;
+  for (const auto& run : of.runs) {
+    const auto same = std::ranges::find_if(over.runs, [&](const RunTime& base) {
+      return base.file == run.file && base.run == run.run && base.cold == run.cold;
+    });
+    if (same != over.runs.end() && !run.cold) ratios.push_back(ratio_of(*same, run));
+  }
+  out.pairs = ratios.size();
+  if (ratios.empty()) ratios.push_back(ratio_of(*over.typical(), *of.typical()));
+  std::vector<double> logs;
+  out.low = HUGE_VAL;
+  for (const auto& one : ratios) {
+    logs.push_back(std::log(one.middle));
+    out.low = std::min(out.low, one.low);
+    out.high = std::max(out.high, one.high);
+  }
+  out.ratio = std::exp(median(logs));
+}
+
+// Returns the fastest baseline of the same task; null: there is none that has a time.
+const CaseTimes* baseline_of(const Known& one, const std::vector<Known>& baselines, const Settings& settings,
+                             const Family& family) {
+  const CaseTimes* best = nullptr;
+  for (const auto& base : baselines) {
+    if (!obstacle(*base.of).empty() || !is_same_task(settings, family, one.at, base.at)) continue;
+    if (best == nullptr || base.of->typical()->time_s < best->typical()->time_s) best = base.of;
+  }
+  return best;
+}
+
+std::vector<SpeedUp> speedups_of(const DeviceResults& device, const Family& family,
+                                 const Settings& settings) {
+  std::vector<Known> baselines, others;
+  for (const auto& at : device.cases) {
+    if (at.family() != family.name) continue;
+    auto known = rows::case_of(family, *at.name);
+    if (!known) continue;
+    auto& side = is_baseline(settings, family, *known) ? baselines : others;
+    side.push_back({&at, *std::move(known)});
+  }
+  std::vector<SpeedUp> out;
+  for (const auto& one : others) {
+    SpeedUp& row = out.emplace_back(SpeedUp{.of = one.of});
+    row.why = obstacle(*one.of);
+    if (!row.why.empty()) continue;
+    const CaseTimes* over = baseline_of(one, baselines, settings, family);
+    if (over == nullptr) {
+      row.why = "no baseline with a time";
+    } else if (over->clock != one.of->clock || over->clock == several_clocks) {
+      const auto of_host = one.of->by_host(), over_host = over->by_host();
+      row.why = of_host && over_host ? "" : "another clock than the baseline's";
+      if (of_host && over_host) compare(row, *of_host, *over_host);
+    } else {
+      compare(row, *one.of, *over);
+    }
+    if (row.why.empty()) row.over = over;
+  }
+  return out;
+}
+
+void add_table(Report& out, const std::vector<SpeedUp>& found, const CaseLabels& labels) {
+  Table table({{"case", Align::left, Overflow::cut},
+               {"baseline's time", Align::right, Overflow::keep, 1},
+               {"time", Align::right, Overflow::keep, 2},
+               {"speed-up", Align::right},
+               {"95 % interval", Align::right}});
+  for (const auto& one : found) {
+    const std::string label = labels.of(*one.of->name) + (one.of->tuned ? " (tuned)" : "");
+    if (one.over == nullptr)
+      table.add({label, "", "", one.why, ""});
+    else
+      table.add({label, seconds_text(one.over->typical()->time_s), seconds_text(one.of->typical()->time_s),
+                 fmt::format("{:.3f}x", one.ratio), fmt::format("{:.3f} to {:.3f}", one.low, one.high)});
+  }
+  out.table(std::move(table));
+  out.line();
+}
+
+void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedUp>& found) {
+  for (const auto& one : found) {
+    const bool known = one.over != nullptr;
+    const auto number = [&](double value) { return known ? Cell(value) : Cell(); };
+    out.row({device.name, device.platform, device.driver, one.of->family(), one.of->id(), one.of->tuned,
+             known ? Cell(one.over->id()) : Cell(), number(known ? one.of->typical()->time_s : 0),
+             number(known ? one.over->typical()->time_s : 0), number(one.ratio), number(one.low),
+             number(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
+             one.why.empty() ? Cell() : Cell(one.why)});
+  }
+}
+
+// Throws `usage` unless some row is a baseline.
+void check_settings(const ResultsSet& set, const std::vector<const Family*>& chosen, const Settings& settings,
+                    const std::string& words) {
+  if (chosen.empty())
+    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of these rows has that axis", words));
+  std::set<std::string> values;
+  for (const auto* device : measured(set)) {
+    for (const auto& at : device->cases) {
+      const auto family = std::ranges::find(chosen, at.family(), &Family::name);
+      const auto known = family != chosen.end() ? rows::case_of(**family, *at.name) : std::nullopt;
+      if (!known) continue;
+      if (is_baseline(settings, **family, *known)) return;
+      values.insert(fmt::format("{}={}", settings.front().first,
+                                text_of(known->at((*family)->axis(settings.front().first)->name))));
+    }
+  }
+  throw Error(ErrorCode::usage,
+              fmt::format("--baseline {}: no row is of it; there are {}", words, fmt::join(values, ", ")));
+}
+
+}  // namespace
+
+Report speedups(const ResultsSet& set, const std::vector<Family>& families,
+                const std::vector<std::string>& names, const std::vector<std::string>& baseline) {
+  const Settings settings = settings_of(baseline);
+  const std::string words = fmt::format("{}", fmt::join(baseline, " "));
+  std::vector<const Family*> chosen;
+  for (const auto& family : families) {
+    const bool wanted = names.empty() || std::ranges::find(names, family.name) != names.end();
+    const bool here = std::ranges::any_of(measured(set), [&](const DeviceResults* device) {
+      return std::ranges::any_of(device->cases,
+                                 [&](const CaseTimes& at) { return at.family() == family.name; });
+    });
+    if (wanted && here && has_axes(family, settings)) chosen.push_back(&family);
+  }
+  check_settings(set, chosen, settings, words);
+  Report out;
+  for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
+  out.columns({"device", "platform", "driver", "family", "case_id", "tuned", "baseline_case_id", "time_s",
+               "baseline_time_s", "speedup", "speedup_low", "speedup_high", "pairs", "reason"});
+  CaseLabels labels;
+  for (const auto* device : measured(set)) {
+    for (const auto& at : device->cases) labels.learn(*at.name);
+  }
+  for (const auto* device : measured(set)) {
+    for (const auto* family : chosen) {
+      const auto found = speedups_of(*device, *family, settings);
+      if (found.empty()) continue;
+      out.line(fmt::format("{}  over {} on {}, driver {}", paint(family->name, Style::bold), words,
+                           device->name + device->called(), device->driver));
+      add_table(out, found, labels);
+      add_rows(out, *device, found);
+    }
+  }
+  return out;
+}
+
+}  // namespace clweave::profile

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "description/loaded.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "description/kernel_source.hpp"
+#include "suite/added_families.hpp"
+
+namespace clweave::description {
+
+namespace {
+
+struct Kept {
+  std::vector<Loaded> descriptions;
+  nlohmann::json texts = nlohmann::json::array();
+};
+
+Kept& kept() {
+  static Kept all;
+  return all;
+}
+
+bool has_check(const Description& from, std::size_t buffer) {
+  return std::ranges::find(from.checks, buffer, &CheckOf::buffer) != from.checks.end();
+}
+
+Loaded loaded_of(const Description& from) {
+  Loaded out{from.name, from.file, from.is_checked(), {}};
+  for (std::size_t b = 0; b < from.buffers.size(); ++b) {
+    if (!from.buffers[b].contents && !has_check(from, b)) out.unchecked.push_back(from.buffers[b].name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void load(Description from) {
+  Loaded one = loaded_of(from);
+  nlohmann::json text = {{"file", from.file.string()}, {"text", from.text}};
+  add_family(family_of(std::move(from)));
+  kept().descriptions.push_back(std::move(one));
+  kept().texts.push_back(std::move(text));
+}
+
+const std::vector<Loaded>& loaded() { return kept().descriptions; }
+
+std::string kernel_text(const std::filesystem::path& file) {
+  return file_text(file, std::uintmax_t{16} << 20U);
+}
+
+nlohmann::json loaded_texts() { return kept().texts; }
+
+void load_texts(const nlohmann::json& texts) {
+  for (const auto& one : texts) {
+    if (std::ranges::find(kept().texts, one) != kept().texts.end()) continue;
+    const std::filesystem::path file = one.at("file").get<std::string>();
+    load(parse_description(one.at("text"), file.filename().string(), file, kernel_text(file)));
+  }
+}
+
+}  // namespace clweave::description

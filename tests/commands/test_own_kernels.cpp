@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_own_kernels: users' own kernels on the command line, described by a file or by options, on PoCL.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "base/text.hpp"
+#include "faults/trial.hpp"
+
+using namespace clweave::commands;
+using namespace trial;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+Strings operator+(Strings words, const Strings& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// Doubles the elements of x, in two ways; `lines` replace the body of the second.
+std::string kernels_named(const std::string& name, const std::string& second = "y[i] = x[i] + x[i];") {
+  return fmt::format(R"cl(/* clweave
+question = "How fast is doubling?"
+[axes]
+kernel = {{ values = ["times", "plus"], meaning = "implementation" }}
+n = {{ values = [1024, 4096], meaning = "elements" }}
+group = {{ values = [16, 32, 64], tunable = true, meaning = "work-items per work-group" }}
+[buffers]
+x = {{ type = "float", count = "n", contents = "random" }}
+y = {{ type = "float", count = "n" }}
+[[launches]]
+kernel = "{0}_{{kernel}}"
+global = "n"
+local = "group"
+args = ["x", "y"]
+[cost]
+read = "4 * n"
+written = "4 * n"
+items = "n"
+[[checks]]
+buffer = "y"
+expression = "2 * x[i]"
+*/
+kernel void {0}_times(global const float* x, global float* y) {{
+  const size_t i = get_global_id(0);
+  y[i] = 2 * x[i];
+}}
+kernel void {0}_plus(global const float* x, global float* y) {{
+  const size_t i = get_global_id(0);
+  {1}
+}}
+)cl",
+                     name, second);
+}
+
+class OwnKernels : public testing::Test {
+ protected:
+  OwnKernels() {
+    trial_.set("POCL_CACHE_DIR", fs::absolute("pocl_cache").string());
+    for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE"}) trial_.set(name, "");
+    trial_.set("XDG_DATA_HOME", (trial_.folder() / "data").string());
+  }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const fs::path path = trial_.folder() / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+    return path.string();
+  }
+  std::string doubling(const std::string& second = "y[i] = x[i] + x[i];") {
+    return write("doubling.cl", kernels_named("doubling", second));
+  }
+
+  Ended run(const Strings& words) {
+    Ended ended = trial_.run(words);
+    for (const char* sign : {"Sanitizer", "runtime error:", "terminate called"})
+      EXPECT_THAT(ended.out + ended.err, Not(HasSubstr(sign))) << fmt::format("{}", fmt::join(words, " "));
+    return ended;
+  }
+  // Runs and expects success.
+  Ended succeed(const Strings& words) {
+    Ended ended = run(words);
+    EXPECT_EQ(ended.code, 0) << fmt::format("{}\n", fmt::join(words, " ")) << ended.err << ended.out;
+    return ended;
+  }
+  // Runs and expects a refusal of the command line, which says all of these.
+  void refuse(const Strings& words, const Strings& says) {
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 2) << fmt::format("{}\n", fmt::join(words, " ")) << ended.err << ended.out;
+    for (const auto& text : says)
+      EXPECT_THAT(ended.err, HasSubstr(text)) << fmt::format("{}", fmt::join(words, " "));
+  }
+
+  std::vector<Record> rows() const { return records_of(read_csv(csv()), csv()); }
+  // Returns the rows of a family that are cases.
+  std::vector<Record> rows_of(const std::string& family) const {
+    auto out = rows();
+    std::erase_if(out, [&](const Record& one) { return one.family != family || !one.finding.empty(); });
+    return out;
+  }
+  std::string csv() const { return trial_.csv(); }
+
+  Trial trial_;
+};
+
+const Strings smoke = {"--preset", "smoke"};
+
+TEST_F(OwnKernels, AreMeasuredAsOurs) {
+  succeed({"run", doubling(), "--no-peak", "--csv", csv()});
+  const auto made = rows_of("doubling");
+  ASSERT_EQ(made.size(), 4U) << "two kernels, two sizes";
+  for (const auto& one : made) {
+    EXPECT_EQ(one.status, Status::ok) << one.reason;
+    EXPECT_EQ(one.verified, Verified::yes);
+    EXPECT_EQ(one.bytes, 8 * std::stoi(one.axis("n")));
+    EXPECT_EQ(one.kernel_hash.size(), 16U);
+  }
+  EXPECT_EQ(rows().size(), 4U) << "no other family";
+}
+
+TEST_F(OwnKernels, PathsMayHaveBlanks) {
+  const std::string path = write("my kernels/of mine/doubling.cl", kernels_named("doubling"));
+  const Ended ended = succeed(Strings{"run", path, "--csv", csv()} + smoke);
+  EXPECT_EQ(rows_of("doubling").size(), 2U) << ended.err;
+}
+
+TEST_F(OwnKernels, AFolderIsEveryDescribedFile) {
+  write("mine/one.cl", kernels_named("one"));
+  write("mine/two.cl", kernels_named("two"));
+  write("mine/bare.cl", "kernel void bare(global int* x) { x[0] = 1; }\n");
+  succeed(Strings{"run", (trial_.folder() / "mine").string(), "--csv", csv()} + smoke);
+  EXPECT_EQ(rows_of("one").size(), 2U);
+  EXPECT_EQ(rows_of("two").size(), 2U);
+  fs::create_directory(trial_.folder() / "none");
+  refuse({"run", (trial_.folder() / "none").string()}, {"no .cl file", "clweave new"});
+}
+
+TEST_F(OwnKernels, EveryCommandKnowsThem) {
+  const std::string file = doubling();
+  const Ended listed = succeed({"list", file});
+  EXPECT_THAT(listed.out, HasSubstr("How fast is doubling?"));
+  EXPECT_THAT(listed.out, Not(HasSubstr("matrix_access")));
+  EXPECT_THAT(succeed({"check", file}).out, HasSubstr("doubling: every rule holds"));
+  const Ended planned = succeed({"run", file, "--dry-run"});
+  EXPECT_THAT(planned.out, HasSubstr("doubling_plus<"));
+  EXPECT_THAT(succeed({"complete", "--", "run", file, "--where", "kernel="}).out, HasSubstr("kernel=plus"));
+
+  succeed(Strings{"run", file, "--csv", csv()} + smoke);
+  EXPECT_THAT(succeed({"show", csv(), file, "--family", "doubling"}).out, HasSubstr("plus"));
+  const std::string page = (trial_.folder() / "page.html").string();
+  succeed({"report", csv(), file, "-o", page});
+  EXPECT_THAT(content_of(page), HasSubstr("How fast is doubling?"));
+  succeed({"profile", csv(), file});
+  succeed({"claims", csv(), file});
+  refuse({"show", file}, {"no results file"});
+}
+
+// Rows outlive their description.
+TEST_F(OwnKernels, RowsAreShownWithoutTheFile) {
+  succeed(Strings{"run", doubling(), "--csv", csv()} + smoke);
+  const Ended shown = succeed({"show", csv(), "--family", "doubling"});
+  EXPECT_THAT(shown.out, HasSubstr("plus"));
+  EXPECT_THAT(shown.out, HasSubstr("times"));
+  const auto rows = nlohmann::json::parse(succeed({"show", csv(), "--family", "doubling", "--json"}).out);
+  EXPECT_EQ(rows.size(), 2U);
+  EXPECT_THAT(succeed({"show", csv()}).out, HasSubstr("doubling"));
+  const std::string page = (trial_.folder() / "page.html").string();
+  succeed({"report", csv(), "-o", page});
+  EXPECT_THAT(content_of(page), HasSubstr("doubling"));
+  refuse({"run", "--family", "doubling"}, {"--family doubling: there are"});
+}
+
+TEST_F(OwnKernels, AWrongKernelIsARow) {
+  const Ended ended =
+      run(Strings{"run", doubling("y[i] = i == 700 ? 0 : 2 * x[i];"), "--csv", csv()} + smoke);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  for (const auto& one : rows_of("doubling")) {
+    const bool wrong = one.axis("kernel") == "plus";
+    EXPECT_EQ(one.status, wrong ? Status::wrong_result : Status::ok) << one.reason;
+    if (wrong) EXPECT_THAT(one.reason, HasSubstr("[700] is 0"));
+  }
+}
+
+TEST_F(OwnKernels, AWriteBehindTheBufferIsARow) {
+  run(Strings{"run", doubling("y[i] = 2 * x[i]; if (i == 0) y[get_global_size(0) + 5] = 1;"), "--csv",
+              csv()} +
+      smoke);
+  for (const auto& one : rows_of("doubling"))
+    EXPECT_EQ(one.status, one.axis("kernel") == "plus" ? Status::wrong_result : Status::ok) << one.reason;
+}
+
+TEST_F(OwnKernels, ACrashIsARow) {
+  const std::string file = doubling("if (i == 3) *(volatile global int*)0 = 1; y[i] = 2 * x[i];");
+  run(Strings{"run", file, "--csv", csv()} + smoke);
+  for (const auto& one : rows_of("doubling"))
+    EXPECT_EQ(one.status, one.axis("kernel") == "plus" ? Status::crashed : Status::ok) << one.reason;
+}
+
+TEST_F(OwnKernels, AHangIsARow) {
+  const std::string file = doubling("volatile int on = 1; while (on) {} y[i] = 2 * x[i];");
+  run(Strings{"run", file, "--timeout", "3", "--csv", csv()} + smoke);
+  for (const auto& one : rows_of("doubling"))
+    EXPECT_EQ(one.status, one.axis("kernel") == "plus" ? Status::timeout : Status::ok) << one.reason;
+}
+
+TEST_F(OwnKernels, ASyntaxErrorNamesTheLineOfTheFile) {
+  run(Strings{"run", doubling("y[i] = 2 * x[i]"), "--csv", csv()} + smoke);
+  for (const auto& one : rows_of("doubling")) {
+    EXPECT_EQ(one.status, Status::build_failed) << one.reason;
+    EXPECT_THAT(one.reason, ContainsRegex("doubling.cl:2[0-9]"));
+  }
+}
+
+TEST_F(OwnKernels, AWrongDescriptionRunsNothing) {
+  std::string text = kernels_named("doubling");
+  text.replace(text.find("\"4 * n\""), 7, "\"4 * m\"");
+  const std::string file = write("doubling.cl", text);
+  refuse({"run", file, "--csv", csv()}, {"doubling.cl:15:", "m"});
+  EXPECT_FALSE(fs::exists(csv()));
+  refuse({"run", (trial_.folder() / "not_there.cl").string()}, {"there is no such file", "clweave new"});
+}
+
+// ---- Without a check
+
+std::string unchecked() {
+  std::string text = kernels_named("doubling");
+  const auto from = text.find("[[checks]]"), to = text.find("*/");
+  return text.erase(from, to - from);
+}
+
+TEST_F(OwnKernels, WithoutACheckARunMustBeWanted) {
+  const std::string file = write("doubling.cl", unchecked());
+  refuse({"run", file}, {"doubling.cl: nothing checks output y", "--unchecked"});
+  refuse({"tune", file}, {"nothing checks output y"});
+  succeed({"list", file});
+  succeed(Strings{"run", file, "--unchecked", "--csv", csv(), "--label", "a"} + smoke);
+  const auto made = rows_of("doubling");
+  ASSERT_EQ(made.size(), 2U);
+  for (const auto& one : made) {
+    EXPECT_EQ(one.status, Status::ok);
+    EXPECT_EQ(one.verified, Verified::no);
+    EXPECT_THAT(one.reason, HasSubstr("unverified"));
+    EXPECT_TRUE(one.time_s);
+  }
+}
+
+TEST_F(OwnKernels, UncheckedRowsAreShownAndNeitherRankNorCompare) {
+  const std::string file = write("doubling.cl", unchecked());
+  const std::string other = (trial_.folder() / "other.csv").string();
+  succeed(Strings{"run", file, "--unchecked", "--csv", csv(), "--label", "a"} + smoke);
+  succeed(Strings{"run", file, "--unchecked", "--csv", other, "--label", "b"} + smoke);
+  const Ended shown = succeed({"show", csv(), file, "--family", "doubling"});
+  EXPECT_THAT(shown.out + shown.err, HasSubstr("2 of 2 rows are unverified"));
+  EXPECT_THAT(shown.out, ContainsRegex("plus.*unverified"));
+  const Ended summary = succeed({"show", csv(), file});
+  EXPECT_THAT(summary.out, HasSubstr("doubling  2 of 2 ok")) << "no best variant";
+  const Ended speedups = succeed({"show", csv(), file, "--baseline", "kernel=times"});
+  EXPECT_THAT(speedups.out, HasSubstr("unverified"));
+  EXPECT_THAT(speedups.out, Not(ContainsRegex("[0-9]x")));
+  const Ended compared = succeed({"compare-devices", csv(), other, file, "--family", "doubling"});
+  EXPECT_THAT(compared.out, Not(HasSubstr("plus")));
+  EXPECT_THAT(compared.out + compared.err, HasSubstr("unverified"));
+  succeed({"compare-runs", csv(), other, file, "--all"});
+  const auto rows = nlohmann::json::parse(succeed({"show", csv(), "--family", "doubling", "--json"}).out);
+  for (const auto& row : rows) EXPECT_EQ(row.at("unverified"), true);
+}
+
+// ---- Variants
+
+TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {
+  const std::string file = doubling(
+      "float sum = 0; for (int k = 0; k < 2000; ++k) sum += x[(i + k) % 16] > 2;"
+      " y[i] = 2 * x[i] + sum;");
+  succeed({"run", file, "--no-peak", "--csv", csv()});
+  const auto rows =
+      nlohmann::json::parse(succeed({"show", csv(), "--baseline", "kernel=plus", "--json"}).out);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const auto& row : rows) {
+    EXPECT_GT(row.at("speedup"), 1.0);
+    EXPECT_LE(row.at("speedup_low"), row.at("speedup"));
+    EXPECT_GE(row.at("speedup_high"), row.at("speedup"));
+    EXPECT_NEAR(row.at("speedup"), row.at("baseline_time_s").get<double>() / row.at("time_s").get<double>(),
+                1e-6);
+  }
+  EXPECT_THAT(succeed({"show", csv(), "--baseline", "kernel=plus", "--csv"}).out, HasSubstr("speedup_low"));
+  EXPECT_THAT(succeed({"show", csv(), "--baseline", "kernel=plus"}).out, ContainsRegex("[0-9]x"));
+  refuse({"show", csv(), "--baseline", "kernel=minus"}, {"no row is of it", "kernel=plus", "kernel=times"});
+  refuse({"show", csv(), "--baseline", "colour=red"}, {"no family of these rows has that axis"});
+  refuse({"show", csv(), "--baseline", "kernel=plus,times"}, {"one value each"});
+}
+
+TEST_F(OwnKernels, TuneSearchesAndRunUsesTheBest) {
+  const std::string file = doubling(), store = (trial_.folder() / "tuned.json").string();
+  succeed({"tune", file, "--no-peak", "--strategy", "exhaustive", "--store", store, "--csv", csv()});
+  EXPECT_GE(rows_of("doubling").size(), 6U) << "two kernels, three groups";
+  EXPECT_THAT(content_of(store), HasSubstr("doubling"));
+  succeed({"run", file, "--no-peak", "--store", store, "--csv", csv(), "--overwrite"});
+  // Other runs say nothing of a family that they need not know.
+  const Ended other = succeed({"run", "--family", "branch_divergence", "--preset", "smoke", "--where",
+                               "paths=1", "--tuned", "--store", store, "--csv", csv(), "--overwrite"});
+  EXPECT_THAT(other.err, Not(HasSubstr("doubling")));
+}
+
+// ---- Again
+
+TEST_F(OwnKernels, AnInterruptedRunGoesOnWithTheSameFile) {
+  const std::string file = doubling();
+  const Strings words = {"run", file, "--no-peak", "--no-tuned", "--csv", csv()};
+  trial_.start(words);
+  ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 2; })) << trial_.err();
+  trial_.send(SIGKILL);
+  trial_.finish();
+  ASSERT_LT(rows_of("doubling").size(), 4U);
+  refuse({"run", "--resume", csv()}, {"does not decide what is read", "doubling.cl"});
+  const std::string text = content_of(file);
+  doubling("y[i] = 2.0f * x[i];");
+  refuse({"run", "--resume", csv(), file}, {"another kernel file or description"});
+  write("doubling.cl", text);
+  succeed({"run", "--resume", csv(), file});
+  const auto made = rows_of("doubling");
+  EXPECT_EQ(made.size(), 4U);
+  for (const auto& one : made) EXPECT_EQ(one.status, Status::ok) << one.reason;
+  const Ended again = succeed({"run", "--replay", csv(), "--case", made.front().case_id, file, "--csv", "-"});
+  EXPECT_THAT(again.out, HasSubstr(made.front().case_id));
+  refuse({"run", "--replay", csv(), "--case", made.front().case_id}, {"does not decide what is read"});
+}
+
+TEST_F(OwnKernels, OneProcessDoesTheSame) {
+  succeed(Strings{"run", doubling(), "--in-process", "--csv", csv()} + smoke);
+  EXPECT_EQ(rows_of("doubling").size(), 2U);
+}
+
+// ---- Described by options
+
+TEST_F(OwnKernels, OptionsDescribeAKernelWithoutADescription) {
+  const std::string file =
+      write("scale.cl",
+            "kernel void scale(global const float* x, global float* y, float a, uint n) {\n"
+            "  uint i = get_global_id(0);\n  if (i < n) y[i] = a * x[i];\n}\n");
+  const Strings words = {
+      "run",     file,     "--kernel",   "scale",    "--global",          "round_up(n, 64)", "--local",
+      "64",      "--set",  "n=1e3,1e4",  "--arg",    "x=float[n]:random", "--arg",           "y=float[n]:out",
+      "--arg",   "a=2.0f", "--arg",      "m=uint:n", "--no-peak",         "--csv",           csv(),
+      "--bytes", "8*n",    "--overwrite"};
+  succeed(words + Strings{"--check", "y=2*x[i]"});
+  auto made = rows_of("scale");
+  ASSERT_EQ(made.size(), 2U);
+  for (const auto& one : made) {
+    EXPECT_EQ(one.status, Status::ok) << one.reason;
+    EXPECT_EQ(one.verified, Verified::yes);
+    EXPECT_EQ(one.bytes, 8 * std::stoi(one.axis("n")));
+  }
+  EXPECT_EQ(made.front().axis("n").find('e'), std::string::npos) << "1e3 is the number 1000";
+  EXPECT_EQ(run(words + Strings{"--check", "y=3*x[i]"}).code, 1);
+  refuse(words, {"nothing checks output y", "--unchecked"});
+  succeed(words + Strings{"--unchecked"});
+  EXPECT_EQ(rows_of("scale").front().verified, Verified::no);
+}
+
+TEST_F(OwnKernels, RefusedOptionsSayWhatToType) {
+  const std::string bare = write("scale.cl", "kernel void scale(global float* x, float a) { x[0] = a; }\n");
+  const std::string described = doubling();
+  const Strings begun = {"run", bare, "--kernel", "scale"};
+  const Strings whole = begun + Strings{"--global", "n", "--set", "n=64"};
+  refuse({"run", bare}, {"has no description", "--kernel"});
+  refuse({"run", "--kernel", "scale"}, {"name it", "FILE.cl"});
+  refuse({"run", described, "--kernel", "doubling_plus", "--global", "n"},
+         {"has a description", "leave --kernel out"});
+  refuse({"run", bare, "--global", "n"}, {"--kernel"});
+  refuse(begun, {"--set n=1e6,1e7"});
+  refuse(begun + Strings{"--set", "n=64"}, {"--global"});
+  refuse(whole + Strings{"--arg", "x"}, {"--arg x: write NAME=TYPE[COUNT]:CONTENTS"});
+  refuse(whole + Strings{"--arg", "x=flaot[n]"}, {"'flaot'"});
+  refuse(whole + Strings{"--arg", "x=float[n"}, {"]"});
+  refuse(whole + Strings{"--arg", "x=float[m]:random", "--arg", "a=1.0f"},
+         {"--arg 'x=float[m]:random'", "m"});
+  refuse(whole + Strings{"--arg", "x=float[n]:random"}, {"takes 2 arguments, and 1"});
+  refuse(whole + Strings{"--arg", "x=float[n]:random", "--arg", "a=1.0f", "--check", "z=1"},
+         {"--check z=1", "z"});
+  refuse(whole + Strings{"--arg", "x=float[n]:../secret.npy", "--arg", "a=1.0f"}, {"secret.npy"});
+  refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--check", "x=1", "--within", "near"},
+         {"--within near"});
+  refuse(whole + Strings{"--within", "2ulp"}, {"--check"});
+  refuse({"run", bare, "--kernel", "scael", "--global", "n", "--set", "n=64", "--arg", "x=float[n]", "--arg",
+          "a=1.0f"},
+         {"--kernel scael", "did you mean 'scale'"});
+}
+
+// ---- A new one
+
+TEST_F(OwnKernels, NewWritesAFileThatRuns) {
+  const std::string path = (trial_.folder() / "my_kernel.cl").string();
+  const Ended made = succeed({"new", path});
+  EXPECT_THAT(made.out, HasSubstr("clweave run"));
+  EXPECT_THAT(succeed({"check", path}).out, HasSubstr("my_kernel: every rule holds"));
+  succeed(Strings{"run", path, "--csv", csv()} + smoke);
+  const auto rows = rows_of("my_kernel");
+  EXPECT_EQ(rows.size(), 2U);
+  for (const auto& one : rows) EXPECT_EQ(one.verified, Verified::yes) << one.reason;
+  const std::string content = content_of(path);
+  refuse({"new", path}, {"is there already"});
+  EXPECT_EQ(content_of(path), content);
+  refuse({"new", "Bad-Name"}, {"small letters"});
+  refuse({"new", "copy"}, {"there is a family copy already"});
+}
+
+// ---- The document
+
+// Writes the files that docs/your-kernel.md shows and runs its commands in their order.
+TEST_F(OwnKernels, TheDocumentsCommandsRun) {
+  const std::string text = content_of(fs::path(CLWEAVE_SOURCE_DIR) / "docs/your-kernel.md");
+  std::string before, file, block;
+  bool inside = false;
+  std::string kind;
+  int commands = 0, files = 0;
+  for (const auto& line : lines_of(text)) {
+    if (!inside && line.starts_with("```")) {
+      inside = true;
+      kind = line.substr(3);
+      block.clear();
+      std::smatch found;
+      file = std::regex_match(before, found, std::regex("`(\\w+\\.cl)`:")) ? found[1].str() : "";
+    } else if (inside && line == "```") {
+      inside = false;
+      if (kind == "c") {
+        ASSERT_NE(file, "") << "a kernel without the line that names its file";
+        write(file, block);
+        ++files;
+      }
+      for (const auto& command : kind == "sh" ? lines_of(block) : Strings()) {
+        const std::string words =
+            fmt::format("cd {} && {}", trial_.folder().string(),
+                        std::regex_replace(command, std::regex("^clweave"), CLWEAVE_BINARY));
+        trial_.start({"-c", words}, "bash");
+        const Ended ended = trial_.finish();
+        EXPECT_EQ(ended.code, 0) << command << "\n" << ended.err << ended.out;
+        ++commands;
+      }
+    } else if (inside) {
+      block += line + "\n";
+    }
+    if (!line.empty()) before = line;
+  }
+  EXPECT_EQ(files, 2);
+  EXPECT_GE(commands, 9);
+}
+
+}  // namespace

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_arguments: options of the command line as the TOML that they stand for.
+#include "description/arguments.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+using namespace clweave::description;
+using testing::HasSubstr;
+
+namespace {
+
+Arguments scale() {
+  Arguments out;
+  out.kernel = "scale";
+  out.global = "n";
+  out.set = {"n=1e3,2000"};
+  return out;
+}
+
+// Returns the line of TOML that an argument becomes, as a buffer or in the launch.
+std::string line_of(const std::string& arg) {
+  Arguments from = scale();
+  from.args = {arg};
+  const auto lines = split(written(from, "scale.cl").toml, '\n');
+  const std::string name = arg.substr(0, arg.find('='));
+  for (const auto& line : lines) {
+    if (line.starts_with(name + " = {")) return line;
+  }
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (lines[i] == "args = [") return lines[i + 1];
+  }
+  return "";
+}
+
+std::string refusal_of(const Arguments& from) {
+  try {
+    written(from, "scale.cl");
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    return error.what();
+  }
+}
+
+TEST(Arguments, BuffersHaveTypeCountAndContents) {
+  EXPECT_EQ(line_of("y=float[n]:out"), R"t(y = { type = "float", count = "n" })t");
+  EXPECT_EQ(line_of("y=float[n]"), R"t(y = { type = "float", count = "n" })t");
+  EXPECT_EQ(line_of("x=float[n]:random"),
+            R"t(x = { type = "float", count = "n", contents = { random = [0, 1] } })t");
+  EXPECT_EQ(line_of("x=int[n]:random"),
+            R"t(x = { type = "int", count = "n", contents = { random = [0, 100] } })t");
+  EXPECT_EQ(line_of("x=int[n]:random(-5, 1e3)"),
+            R"t(x = { type = "int", count = "n", contents = { random = [-5, 1000] } })t");
+  EXPECT_EQ(line_of("x=float4[n*(m+1)]:normal(0,.5)"),
+            R"t(x = { type = "float4", count = "n*(m+1)", contents = { normal = [0, 0.5] } })t");
+  for (const char* word : {"iota", "zeros", "permutation"})
+    EXPECT_EQ(line_of(std::string("x=uint[n]:") + word),
+              std::string(R"t(x = { type = "uint", count = "n", contents = ")t") + word + "\" }");
+  EXPECT_EQ(line_of("x=uint[n]:3"), R"t(x = { type = "uint", count = "n", contents = { constant = 3 } })t");
+  EXPECT_EQ(line_of("x=float[n]:a b.npy"),
+            R"t(x = { type = "float", count = "n", contents = { npy = "a b.npy" } })t");
+  EXPECT_EQ(line_of("x=char[n]:a.bin"),
+            R"t(x = { type = "char", count = "n", contents = { raw = "a.bin" } })t");
+  EXPECT_EQ(line_of("x=uint[n]:mod(i,7)"),
+            R"t(x = { type = "uint", count = "n", contents = { expression = "mod(i,7)" } })t");
+}
+
+TEST(Arguments, NumbersHaveTheTypeOfTheirSuffix) {
+  EXPECT_EQ(line_of("a=2.0f"), R"t({ float = "2.0" },)t");
+  EXPECT_EQ(line_of("a=2f"), R"t({ float = "2" },)t");
+  EXPECT_EQ(line_of("a=.5"), R"t({ double = ".5" },)t");
+  EXPECT_EQ(line_of("a=-1e-3h"), R"t({ half = "-1e-3" },)t");
+  EXPECT_EQ(line_of("a=7"), R"t({ int = "7" },)t");
+  EXPECT_EQ(line_of("a=7u"), R"t({ uint = "7" },)t");
+  EXPECT_EQ(line_of("a=7ul"), R"t({ ulong = "7" },)t");
+  EXPECT_EQ(line_of("a=uint:2*n"), R"t({ uint = "2*n" },)t");
+  EXPECT_EQ(line_of("tile=local[4*g]"), R"t({ local = "4*g" },)t");
+}
+
+TEST(Arguments, NoTextEndsAString) {
+  EXPECT_EQ(line_of("x=float[n]:\"],\\\n"),
+            R"t(x = { type = "float", count = "n", contents = { expression = "\"],\\" } })t");
+}
+
+// What decides the data or the work is the task; the rest is a launch parameter.
+TEST(Arguments, AxesThatNoDataNameAreTunable) {
+  Arguments from = scale();
+  from.set = {"n=1000", "group=64,128", "kernel=a,b"};
+  from.kernel = "{kernel}_f";
+  from.local = "group";
+  from.args = {"x=float[n]:iota"};
+  const std::string toml = written(from, "scale.cl").toml;
+  EXPECT_THAT(toml, HasSubstr("n = { values = [1000] }"));
+  EXPECT_THAT(toml, HasSubstr("group = { values = [64, 128], tunable = true }"));
+  EXPECT_THAT(toml, HasSubstr(R"t(kernel = { values = ["a", "b"] })t"));
+  EXPECT_THAT(toml, HasSubstr(R"t(quick = "n=1000 group=64,128 kernel=a,b")t"));
+}
+
+TEST(Arguments, EveryLineHasItsOption) {
+  Arguments from = scale();
+  from.args = {"x=float[n]:iota", "a=1.0f"};
+  from.checks = {"x=i"};
+  from.within = "2ulp";
+  from.bytes = "8*n";
+  const Written text = written(from, "scale.cl");
+  const auto lines = split(text.toml, '\n');
+  ASSERT_EQ(lines.size(), text.options.size() + 1) << text.toml;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (lines[i].starts_with("x = {")) EXPECT_EQ(text.options[i], "--arg 'x=float[n]:iota'");
+    if (lines[i] == "ulp = 2") EXPECT_EQ(text.options[i], "--within 2ulp");
+    if (lines[i].starts_with("read = ")) EXPECT_EQ(text.options[i], "--bytes \"8*n\"");
+  }
+}
+
+TEST(Arguments, AreRefusedWithTheirForm) {
+  const auto with = [](auto change) {
+    Arguments from = scale();
+    change(from);
+    return refusal_of(from);
+  };
+  EXPECT_THAT(with([](auto& a) { a.set.clear(); }), HasSubstr("--set n=1e6,1e7"));
+  EXPECT_THAT(with([](auto& a) { a.global.clear(); }), HasSubstr("--kernel needs --global"));
+  EXPECT_THAT(with([](auto& a) { a.set = {"n"}; }), HasSubstr("write axis=value"));
+  for (const char* arg :
+       {"", "x", "=float[n]", "x=", "x=nothing", "x=float[n] iota", "x=local[4]:iota", "x=2.5u"})
+    EXPECT_THAT(with([&](auto& a) { a.args = {arg}; }), HasSubstr("write NAME=TYPE[COUNT]:CONTENTS")) << arg;
+  EXPECT_THAT(with([](auto& a) { a.args = {"x=flaot[n]"}; }), HasSubstr("there is no type 'flaot'"));
+  EXPECT_THAT(with([](auto& a) { a.args = {"x=float[n"}; }), HasSubstr("a ] is missing"));
+  EXPECT_THAT(with([](auto& a) { a.checks = {"y"}; }), HasSubstr("write BUFFER=EXPRESSION"));
+  EXPECT_THAT(with([](auto& a) { a.within = "1e-5"; }), HasSubstr("--check"));
+  for (const char* within : {"2 ulps", "near", "0", "-1"})
+    EXPECT_THAT(with([&](auto& a) {
+                  a.checks = {"y=1"};
+                  a.within = within;
+                }),
+                HasSubstr("write 2ulp"))
+        << within;
+}
+
+}  // namespace
