@@ -13,6 +13,7 @@
 #include "base/number.hpp"
 #include "commands/command.hpp"
 #include "commands/compare.hpp"
+#include "commands/own_kernels.hpp"
 #include "commands/read_results.hpp"
 #include "results/results_files.hpp"
 #include "suite/family.hpp"
@@ -110,7 +111,10 @@ FailOn fail_on_of(const std::string& text) {
 
 std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions& options) {
   auto files = options.files, against = options.against;
-  for (auto* names : {&files, &against}) pass_over_samples(*names);
+  for (auto* names : {&files, &against}) {
+    take_own(*names);
+    pass_over_samples(*names);
+  }
   if (against.empty() && files.size() != 2)
     throw Error(ErrorCode::usage,
                 "comparing runs takes two sides: clweave compare-runs OLD.csv NEW.csv, or OLD1.csv OLD2.csv "

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
@@ -152,6 +153,13 @@ void load_own(const OwnKernels& own, Selection& selection) {
   const bool here = !own.arguments.first_given().empty();
   const auto names = here ? load_described_here(own, selection) : load_own(own.files);
   if (selection.families.empty()) selection.families = names;
+}
+
+void take_own(std::vector<std::string>& words) {
+  std::vector<std::string> own;
+  std::ranges::copy_if(words, std::back_inserter(own), is_own);
+  load_own(own);
+  std::erase_if(words, is_own);
 }
 
 void need_checks(const std::vector<std::string>& families, const std::string& instead) {

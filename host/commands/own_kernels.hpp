@@ -37,6 +37,9 @@ std::vector<std::string> load_own(const std::vector<std::string>& files);
 // are its axes, no longer the selection's.
 void load_own(const OwnKernels&, Selection&);
 
+// Loads the words that name kernel files among others, and removes them.
+void take_own(std::vector<std::string>& words);
+
 // Throws `usage` if an output of these families is not checked, with what to do instead.
 void need_checks(const std::vector<std::string>& families, const std::string& instead);
 

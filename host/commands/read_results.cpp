@@ -48,11 +48,10 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
 }  // namespace
 
 std::vector<std::string> unpacked(const std::vector<std::string>& names) {
-  std::vector<std::string> own, results;
-  std::ranges::partition_copy(names, std::back_inserter(own), std::back_inserter(results), is_own);
-  load_own(own);
-  if (results.empty() && !own.empty())
-    throw Error(ErrorCode::usage, "no results file is named beside " + own.front());
+  std::vector<std::string> results = names;
+  take_own(results);
+  if (results.empty() && !names.empty())
+    throw Error(ErrorCode::usage, "no results file is named beside " + names.front());
   const ResultsFiles files = results_files(results, ResultsFiles::all);
   tell_notes(files.notes);
   std::vector<std::string> out;

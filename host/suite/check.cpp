@@ -194,9 +194,12 @@ class Checker {
   }
 
   void family_itself() {
-    rule(std::ranges::any_of(
-             stems_,
-             [&](const auto& stem) { return stem == family_.name || stem.starts_with(family_.name + "/"); }),
+    rule(std::ranges::any_of(stems_,
+                             [&](const auto& stem) {
+                               const bool own =
+                                   stem.starts_with('/') && stem.ends_with("/" + family_.name);  // a user's
+                               return own || stem == family_.name || stem.starts_with(family_.name + "/");
+                             }),
          "there is no kernel file of its name");
     rule(family_.question.ends_with('?'), "its question ends without a question mark");
     rule(static_cast<bool>(family_.plan), "it has no plan function");
