@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "analysis/compared_rows.hpp"
 #include "base/exit.hpp"
