@@ -33,6 +33,7 @@ struct Known {
 struct SpeedUp {
   const CaseTimes* of = nullptr;
   const CaseTimes* over = nullptr;      // null: `why` says why
+  double time_s = 0, over_s = 0;        // medians, by the clock that both have
   double ratio = 0, low = 0, high = 0;  // time of the baseline over the case's
   std::size_t pairs = 0;                // of one process; 0: the typical runs were compared
   std::string why = {};
@@ -101,6 +102,8 @@ void compare(SpeedUp& out, const CaseTimes& of, const CaseTimes& over) {
     });
     if (same != over.runs.end() && !run.cold) ratios.push_back(ratio_of(*same, run));
   }
+  out.time_s = of.typical()->time_s;
+  out.over_s = over.typical()->time_s;
   out.pairs = ratios.size();
   if (ratios.empty()) ratios.push_back(ratio_of(*over.typical(), *of.typical()));
   std::vector<double> logs;
@@ -165,8 +168,8 @@ void add_table(Report& out, const std::vector<SpeedUp>& found, const CaseLabels&
     if (one.over == nullptr)
       table.add({label, "", "", one.why, ""});
     else
-      table.add({label, seconds_text(one.over->typical()->time_s), seconds_text(one.of->typical()->time_s),
-                 fmt::format("{:.3f}x", one.ratio), fmt::format("{:.3f} to {:.3f}", one.low, one.high)});
+      table.add({label, seconds_text(one.over_s), seconds_text(one.time_s), fmt::format("{:.3f}x", one.ratio),
+                 fmt::format("{:.3f} to {:.3f}", one.low, one.high)});
   }
   out.table(std::move(table));
   out.line();
@@ -177,9 +180,8 @@ void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedU
     const bool known = one.over != nullptr;
     const auto number = [&](double value) { return known ? Cell(value) : Cell(); };
     out.row({device.name, device.platform, device.driver, one.of->family(), one.of->id(), one.of->tuned,
-             known ? Cell(one.over->id()) : Cell(), number(known ? one.of->typical()->time_s : 0),
-             number(known ? one.over->typical()->time_s : 0), number(one.ratio), number(one.low),
-             number(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
+             known ? Cell(one.over->id()) : Cell(), number(one.time_s), number(one.over_s), number(one.ratio),
+             number(one.low), number(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
              one.why.empty() ? Cell() : Cell(one.why)});
   }
 }
