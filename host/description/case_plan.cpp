@@ -193,14 +193,14 @@ class Planner {
   // Adds the checks of buffers that the steps use. A row has one value: the first check in ULP measures it.
   void add_checks() {
     const auto of_steps = used_;
-    bool measures = false;
+    bool has_measure = false;
     for (const auto& check : said_.checks) {
       if (!of_steps.contains(check.buffer)) continue;
       std::optional<Launch> reference;
       if (const auto* by = std::get_if<ByReference>(&check.by)) reference = launch_of(by->launch);
-      suite::Check made = check_of(check, filled_, {check.buffer}, std::move(reference));
-      if (measures) made.unit.clear();
-      measures = measures || !made.unit.empty();
+      const bool is_measured = !has_measure && measures(check);
+      has_measure = has_measure || is_measured;
+      suite::Check made = check_of(check, filled_, {check.buffer}, std::move(reference), is_measured);
       if (std::holds_alternative<ByExpression>(check.by)) try_ends(check.buffer, made.compare);
       plan_.checks.push_back(std::move(made));
     }

@@ -34,12 +34,13 @@ struct Checked {
   ElementType type;
   std::string name;
   Tolerance tolerance;
+  bool measures;  // its largest error is the row's value
 };
 
 // Compares with a function of the element and its place in the stretch.
 template <class T, class Want>
 ComparisonResult compared(const Checked& checked, std::uint64_t offset, Stretch got, const Want& want) {
-  Comparison<T> comparison(checked.tolerance);
+  Comparison<T> comparison(checked.tolerance, checked.measures);
   for_elements(checked.type, offset, got.size(),
                [&](std::uint64_t i, std::uint64_t s) { comparison.take(i, got, s, want(i, s)); });
   return std::move(comparison.tally());
@@ -89,7 +90,7 @@ auto by_file(const Checked& checked, const ByFile& file, const Filled& filled) {
 template <class T>
 Comparison<T> counted(const Checked& checked, Stretch all) {
   constexpr std::size_t never_by_chance = 4;  // bytes
-  Comparison<T> comparison(checked.tolerance);
+  Comparison<T> comparison(checked.tolerance, checked.measures);
   ComparisonResult& tally = comparison.tally();
   for_elements(checked.type, 0, all.size(), [&](std::uint64_t i, std::uint64_t s) {
     const std::uint64_t before = tally.written;
@@ -275,10 +276,17 @@ void need_size(const ByFile& by, std::size_t buffer, const Filled& filled) {
 
 }  // namespace
 
+bool measures(const CheckOf& check) {
+  const bool is_of_all = std::holds_alternative<Sorted>(check.by) ||
+                         std::holds_alternative<PermutationOf>(check.by) ||
+                         std::holds_alternative<SumOf>(check.by);
+  return check.tolerance.ulp > 0 && !is_of_all;
+}
+
 Check check_of(const CheckOf& check, const Filled& filled, suite::Buffer buffer,
-               std::optional<suite::Launch> reference) {
+               std::optional<suite::Launch> reference, bool is_measured) {
   const BufferOf& of = filled.model().description.buffers[check.buffer];
-  const Checked checked{of.type, of.name, check.tolerance};
+  const Checked checked{of.type, of.name, check.tolerance, is_measured};
   Check made{buffer, {}};
   std::visit(
       Overloaded{
@@ -292,8 +300,7 @@ Check check_of(const CheckOf& check, const Filled& filled, suite::Buffer buffer,
           [&](const PermutationOf& by) { made.compare_all = is_permutation(checked, by.buffer, filled); },
           [&](const SumOf& by) { made.compare_all = has_sum(checked, by.buffer, filled); }},
       check.by);
-  const bool measures = !made.compare_all && check.tolerance.ulp > 0;
-  if (measures) made.unit = ulp_unit;
+  if (is_measured) made.unit = ulp_unit;
   return made;
 }
 

@@ -48,7 +48,8 @@ bool is_right(T got, T want, const Tolerance& tolerance) {
 template <class T>
 class Comparison {
  public:
-  explicit Comparison(const Tolerance& tolerance) : tolerance_(tolerance) {}
+  // `measures`: notes the largest error in ULP.
+  Comparison(const Tolerance& tolerance, bool measures) : tolerance_(tolerance), measures_(measures) {}
 
   // Takes element i, which lies at this scalar of the stretch.
   void take(std::uint64_t i, std::span<const std::byte> stretch, std::uint64_t scalar, T want) {
@@ -66,8 +67,9 @@ class Comparison {
   void count(std::span<const std::byte> stretch, std::uint64_t scalar) {
     ++tally_.elements;
     // Bytes, not values: the pattern may be a NaN.
-    tally_.written += std::memcmp(&stretch[scalar * sizeof(T)],
-                                  &suite::poison[scalar * sizeof(T) % suite::poison.size()], sizeof(T)) != 0;
+    const std::uint64_t at = scalar * sizeof(T);
+    if (std::memcmp(&stretch[at], &suite::poison[at % suite::poison.size()], sizeof(T)) != 0)
+      ++tally_.written;
   }
 
   suite::ComparisonResult& tally() { return tally_; }
@@ -75,7 +77,7 @@ class Comparison {
  private:
   void note_error(T got, T want) {
     if constexpr (!is_whole_type<T>) {
-      if (tolerance_.ulp == 0 || !std::isfinite(as_double(got)) || !std::isfinite(as_double(want))) return;
+      if (!measures_ || !std::isfinite(as_double(got)) || !std::isfinite(as_double(want))) return;
       const bool is_flushed = as_double(got) == 0 && is_denormal(want);
       const double error = is_flushed ? 0 : static_cast<double>(ulp_between(got, want));
       tally_.measured = std::max(tally_.measured.value_or(0), error);
@@ -90,6 +92,7 @@ class Comparison {
   }
 
   Tolerance tolerance_;
+  bool measures_;
   suite::ComparisonResult tally_;
 };
 

@@ -156,7 +156,8 @@ class Conclusion {
   }
 
   // Returns the sizes of a task that the two sides do not name, for the largest that both have.
-  std::vector<double> sizes_of(const Outcome& outcome, const suite::Sweep& of, const suite::Sweep& to) const {
+  static std::vector<double> sizes_of(const Outcome& outcome, const suite::Sweep& of,
+                                      const suite::Sweep& to) {
     std::vector<double> out;
     for (const auto& [name, value] : outcome.at.axes) {
       if (!suite::is_size(name) || of.contains(name) || to.contains(name)) continue;

@@ -150,9 +150,11 @@ void check_size(const Family& family) {
   for (const char* preset : suite::preset_names) {
     const double count = combinations_of(family.presets.at(preset));
     if (count > most_combinations)
-      throw Error(ErrorCode::usage,
-                  fmt::format("preset {} has {:.4g} combinations of values, and may have {}", preset, count,
-                              most_combinations));
+      throw Error(
+          ErrorCode::usage,
+          fmt::format("family {}: preset {} has {:.4g} combinations of values, and may have {}: write "
+                      "fewer of them under [presets]",
+                      family.name, preset, count, most_combinations));
   }
 }
 

@@ -28,7 +28,7 @@ constexpr std::size_t most_header_bytes = 64 << 10, preamble_bytes = 12;
 std::string entry(const std::string& header, const std::string& key, const std::string& pattern,
                   const std::string& name) {
   std::string value;
-  if (!RE2::PartialMatch(header, "['\"]" + key + "['\"]\\s*:\\s*" + pattern, &value))
+  if (!RE2::PartialMatch(header, R"(['"])" + key + R"(['"]\s*:\s*)" + pattern, &value))
     refuse(name, fmt::format("the header of this .npy file has no {} that is understood", key));
   return value;
 }
@@ -96,7 +96,7 @@ NpyHeader npy_header(std::span<const std::byte> file, const std::string& name) {
   if (length > most_header_bytes || out.begin > file.size())
     refuse(name, fmt::format("the header of this .npy file ends before its {} bytes", length));
   const std::string header(text.substr(length_at + length_bytes, length));
-  out.type = entry(header, "descr", "['\"]([^'\"]*)['\"]", name);
+  out.type = entry(header, "descr", R"(['"]([^'"]*)['"])", name);
   out.by_columns = entry(header, "fortran_order", "(True|False)", name) == "True";
   out.shape = shape_in(entry(header, "shape", R"(\(([^)]*)\))", name), name);
   return out;

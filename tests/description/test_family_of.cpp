@@ -465,6 +465,22 @@ TEST(Checks, InUlpTellTheLargestError) {
   EXPECT_EQ(result_of(check, as_bytes_of(output)).wrong, 0U);
 }
 
+TEST(Checks, MeasureOneErrorOfARow) {
+  const OwnFamily own = small(floats, R"([[checks]]
+buffer = "y"
+expression = "x[i]"
+ulp = 4
+[[checks]]
+buffer = "y"
+expression = "x[i]"
+ulp = 2
+)");
+  const auto checks = plan_at(own).checks;
+  EXPECT_EQ(checks.at(0).unit, "ULP");
+  EXPECT_EQ(checks.at(1).unit, "");
+  EXPECT_FALSE(result_of(checks.at(1), as_bytes_of(counted<float>())).measured.has_value());
+}
+
 TEST(Checks, KnowNaNAndInfinityAndZeros) {
   const Check check =
       check_of_y("expression = \"i == 0 ? log(-1) : i == 1 ? 1 / 0 : i == 2 ? 1e-42 : 0\"\nulp = 2");
@@ -491,6 +507,14 @@ TEST(Checks, OfOrderCompareNeighbours) {
   auto numbers = counted<float>();
   numbers[50] = NAN;
   EXPECT_EQ(result_of(of_floats, as_bytes_of(numbers)).wrong, 2U);
+  // What nothing wrote may be in order by chance.
+  Bytes last_left_out = as_bytes_of(counted<std::int32_t>());
+  const Bytes pattern = poisoned(400);
+  std::copy(pattern.end() - 4, pattern.end(), last_left_out.end() - 4);
+  EXPECT_EQ(
+      result_of(check, last_left_out).text(),
+      "99 of 100 elements correct, 99 written; first wrong: [99] was never written; what is wrong was never "
+      "written, as by items that did not run");
 }
 
 TEST(Checks, OfPermutationsAndSumsCompareTheWhole) {
@@ -564,6 +588,16 @@ TEST(Planning, RefusesWhatNoCaseCanHave) {
   EXPECT_THAT(said(small(floats, "[presets]\nfull = \"n=100 kernel=a\"\n",
                          "n = [100, 7]\nkernel = [\"a\"]\nm = { values = [1], from = 1, to = 9 }")),
               "no error");
+}
+
+TEST(Planning, IsBounded) {
+  std::string values = "[0";
+  for (int v = 1; v < 1000; ++v) values += fmt::format(", {}", v);
+  const OwnFamily own = small(floats, "", "n = [100]\na = " + values + "]\nb = " + values + "]");
+  EXPECT_STREQ(
+      error_of([&] { own.family(); }).what(),
+      "family small: preset quick has 1e+06 combinations of values, and may have 200000: write fewer of "
+      "them under [presets]");
 }
 
 TEST(Planning, UsesTheBuffersOfTheStepsThatRun) {

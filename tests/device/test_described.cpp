@@ -119,7 +119,7 @@ kernel void plainly(global const int* x, global int* y, uint n) {
 }
 
 const char* const by_reference =
-    "reference = { kernel = \"plainly\", global = \"n\", args = [\"x\", \"y\", { uint = \"n\" }] }";
+    R"(reference = { kernel = "plainly", global = "n", args = ["x", "y", { uint = "n" }] })";
 
 TEST_F(Described, EachKindOfCheckCatchesWrongKernels) {
   std::string numbers;
