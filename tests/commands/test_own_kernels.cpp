@@ -184,7 +184,9 @@ TEST_F(OwnKernels, AWrongKernelIsARow) {
   for (const auto& one : rows_of("doubling")) {
     const bool wrong = one.axis("kernel") == "plus";
     EXPECT_EQ(one.status, wrong ? Status::wrong_result : Status::ok) << one.reason;
-    if (wrong) EXPECT_THAT(one.reason, HasSubstr("[700] is 0"));
+    if (wrong) {
+      EXPECT_THAT(one.reason, HasSubstr("[700] is 0"));
+    }
   }
 }
 
@@ -302,8 +304,9 @@ TEST_F(OwnKernels, TuneSearchesAndRunUsesTheBest) {
       succeed({"tune", file, "--no-peak", "--strategy", "exhaustive", "--store", store, "--csv", csv()});
   EXPECT_GE(rows_of("doubling").size(), 6U) << "two kernels, three groups";
   // A busy machine keeps nothing.
-  if (tuned.err.find("the machine was not quiet") == std::string::npos)
+  if (tuned.err.find("the machine was not quiet") == std::string::npos) {
     EXPECT_THAT(content_of(store), HasSubstr("\"described\": true"));
+  }
   succeed({"run", file, "--no-peak", "--store", store, "--csv", csv(), "--overwrite"});
 }
 

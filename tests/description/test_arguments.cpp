@@ -110,9 +110,15 @@ TEST(Arguments, EveryLineHasItsOption) {
   const auto lines = split(text.toml, '\n');
   ASSERT_EQ(lines.size(), text.options.size() + 1) << text.toml;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    if (lines[i].starts_with("x = {")) EXPECT_EQ(text.options[i], R"(--arg "x=float[n]:iota")");
-    if (lines[i] == "ulp = 2") EXPECT_EQ(text.options[i], "--within 2ulp");
-    if (lines[i].starts_with("read = ")) EXPECT_EQ(text.options[i], "--bytes \"8*n\"");
+    if (lines[i].starts_with("x = {")) {
+      EXPECT_EQ(text.options[i], R"(--arg "x=float[n]:iota")");
+    }
+    if (lines[i] == "ulp = 2") {
+      EXPECT_EQ(text.options[i], "--within 2ulp");
+    }
+    if (lines[i].starts_with("read = ")) {
+      EXPECT_EQ(text.options[i], "--bytes \"8*n\"");
+    }
   }
 }
 
