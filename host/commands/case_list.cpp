@@ -36,6 +36,17 @@ std::string values_text(const Axis& axis, std::size_t most_characters) {
   return text;
 }
 
+// Gives what the driver reports, by the names of the rows: `version` is clweave's there.
+nlohmann::json device_json(const DeviceInfo& device, const std::vector<std::string>& twins) {
+  nlohmann::json out = device;
+  out["index"] = device.index();
+  out["device"] = device.name;
+  out["opencl_version"] = device.version;
+  out["same_hardware_as"] = twins;
+  for (const char* former : {"name", "version", "platform_index", "device_index"}) out.erase(former);
+  return out;
+}
+
 }  // namespace
 
 Report devices_report(const std::vector<DeviceInfo>& devices) {
@@ -54,7 +65,8 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
                {"UUID or PCI", Align::left, Overflow::cut, 1},
                {"same hardware as", Align::left, Overflow::keep, 6}});
   out.columns({"index", "device", "type", "compute_units", "memory_bytes", "local_bytes", "fp64", "subgroups",
-               "driver", "platform", "version", "vendor", "uuid", "pci", "same_hardware_as"});
+               "driver", "platform", "opencl_version", "vendor", "uuid", "pci", "same_hardware_as"});
+  auto document = nlohmann::json::array();
   for (const auto& device : devices) {
     std::vector<std::string> twins;
     for (const auto& other : devices) {
@@ -70,9 +82,10 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
              static_cast<std::int64_t>(device.memory_bytes), static_cast<std::int64_t>(device.local_bytes),
              device.fp64, device.subgroups, device.driver, device.platform, device.version, device.vendor,
              device.uuid, device.pci, twins});
+    document.push_back(device_json(device, twins));
   }
   out.table(std::move(table));
-  out.document(devices);
+  out.document(document);
   return out;
 }
 
@@ -99,7 +112,7 @@ nlohmann::json families_json(const std::vector<Family>& families, const Counts& 
     for (const auto& axis : family.axes) {
       auto values = nlohmann::json::array();
       for (const auto& value : axis.values) std::visit([&](const auto& v) { values.push_back(v); }, value);
-      axes.push_back({{"name", axis.name},
+      axes.push_back({{"axis", axis.name},
                       {"meaning", axis.meaning},
                       {"values", values},
                       {"open", axis.domain.of == Domain::Of::shapes},
@@ -108,8 +121,8 @@ nlohmann::json families_json(const std::vector<Family>& families, const Counts& 
     }
     auto derived = nlohmann::json::array();
     for (const auto& column : family.derived)
-      derived.push_back({{"name", column.name}, {"meaning", column.meaning}});
-    out.push_back({{"name", family.name},
+      derived.push_back({{"axis", column.name}, {"meaning", column.meaning}});
+    out.push_back({{"family", family.name},
                    {"question", family.question},
                    {"axes", axes},
                    {"derived", derived},

@@ -4,13 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
 #include "commands/case_list.hpp"
 #include "commands/command.hpp"
 #include "commands/own_kernels.hpp"
 #include "results/record.hpp"
+#include "results/row_schema.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -23,11 +26,16 @@ struct Options {
   bool columns = false;
 };
 
+int list_columns(const std::string& format) {
+  if (format != "text" && format != "markdown" && format != "json")
+    throw Error(ErrorCode::usage,
+                "--columns gives a Markdown table, or with --json a JSON Schema: leave --" + format + " out");
+  put(STDOUT_FILENO, format == "json" ? row_schema().dump(2) + "\n" : column_dictionary());
+  return success;
+}
+
 int list(Options options) {
-  if (options.columns) {
-    put(STDOUT_FILENO, column_dictionary());
-    return success;
-  }
+  if (options.columns) return list_columns(options.format);
   const auto names = load_own(options.own);
   if (options.families.empty()) options.families = names;
   auto families = all_families();
@@ -48,7 +56,9 @@ Command list(CLI::App& app) {
   add_own_files(*command, options->own, "; shown alone unless --family says more");
   add_families(*command, options->families,
                "Only these families, with all values of each axis [all families, values shortened]");
-  command->add_flag("--columns", options->columns, "The columns of a results CSV, as a Markdown table");
+  command->add_flag(
+      "--columns", options->columns,
+      "The columns of a results CSV, as a Markdown table; with --json as a JSON Schema of its rows");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return list(*options); }};
 }

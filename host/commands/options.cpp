@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "commands/command.hpp"
+#include "commands/write_t4.hpp"
 #include "suite/former_names.hpp"
 
 namespace clweave::commands {
@@ -342,6 +343,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
           "End the search after so long, peaks aside, or so many measurements: 60s, 200cases [5m of "
           "halving, else none]")
       ->type_name("B");
+  add_t4(*tune, out.t4);
   tune->parse_complete_callback([tune, &out] {
     if (tune->count("--preset") == 0) out.selection.preset = "tune";
     if (out.strategy == "halving" && !out.budget_s && !out.budget_cases) out.budget_s = 300;

@@ -47,6 +47,7 @@ struct MeasureOptions {
   std::string store;              // of tuned configurations; empty: the user's own
   std::string strategy = "halving";
   std::optional<std::size_t> budget_cases;  // tune
+  std::string t4;                           // tune: a file for Kernel Tuner; empty: none
   bool overwrite = false;                   // replace an existing --csv file
   std::string resume;                       // a results file to finish
   std::optional<std::string> report;        // run: a page of the results; empty: beside the first file

@@ -14,7 +14,9 @@
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
 #include "commands/command.hpp"
+#include "commands/raw_rows.hpp"
 #include "commands/read_results.hpp"
+#include "commands/write_t4.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
@@ -27,6 +29,8 @@ struct Options {
   std::string format = "text";
   TableChoice choice;
   bool all = false;
+  bool raw = false;
+  std::string t4;                     // path of a file
   std::vector<std::string> baseline;  // "kernel=naive"
   std::string svg;                    // path of a picture
   std::string chart;                  // its name; empty: the family's first
@@ -65,9 +69,33 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
                                 family.name, known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
 }
 
+// Refuses families that neither the suite nor the files know.
+void check_families(const Options& options, const std::vector<Family>& families) {
+  if (options.choice.families.empty()) return;
+  read_with_notes(options.files);  // adds families that only the files know
+  chosen_families(families, options.choice.families);
+}
+
+int show_raw(const Options& options, const std::vector<Family>& families) {
+  if (options.format != "csv" && options.format != "json" && options.format != "jsonl")
+    throw Error(ErrorCode::usage, "--raw is for programs: add --csv, --json or --jsonl");
+  check_families(options, families);
+  return print(raw_rows(unpacked(options.files), families, options.choice.families), options.format);
+}
+
+int show_t4(const Options& options, const std::vector<Family>& families) {
+  const auto& chosen = options.choice.families;
+  check_families(options, families);
+  if (chosen.size() > 1) throw Error(ErrorCode::usage, "T4 is of one kernel: name one --family");
+  write_t4(options.t4, unpacked(options.files), families, chosen.empty() ? "" : chosen.front());
+  return success;
+}
+
 int show(const Options& options) {
   if (options.files.empty()) throw Error(ErrorCode::usage, "FILE is required: a CSV of clweave run");
   const auto& families = all_families();
+  if (options.raw) return show_raw(options, families);
+  if (!options.t4.empty()) return show_t4(options, families);
   const ResultsSet& set = read_with_notes(options.files);
   if (!options.svg.empty()) {
     write_drawing(options.svg, picture(options, set, families));
@@ -132,6 +160,9 @@ Command show(CLI::App& app) {
       ->type_name("NAME");
   add_baseline_values(*command, options->baseline);
   command->add_flag("--all", options->all, "The tables of every family");
+  command->add_flag("--raw", options->raw,
+                    "Every row as it stands, as --csv, --json or --jsonl, where numbers are numbers");
+  add_t4(*command, options->t4);
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return show(*options); }};
 }

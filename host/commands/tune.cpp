@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/error.hpp"
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
@@ -16,13 +17,31 @@
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
 #include "commands/searches_table.hpp"
+#include "commands/write_t4.hpp"
 #include "device/heat.hpp"
 #include "report/report.hpp"
 #include "results/provenance.hpp"
+#include "suite/family.hpp"
 
 namespace clweave::commands {
 
 namespace {
+
+// Returns the family whose search --t4 writes. Throws `usage` where there are several, or several devices:
+// before the search, not after an hour of it.
+std::string family_of_t4(const MeasureOptions& options, const std::vector<Job>& jobs,
+                         const std::vector<DeviceInfo>& devices) {
+  if (options.csv == "-") throw Error(ErrorCode::usage, "--t4 reads the rows' file: leave --csv - out");
+  if (devices.size() > 1) throw Error(ErrorCode::usage, "--t4 is of one device: name one with --device");
+  check_t4(options.t4);
+  std::string family;
+  for (const auto& job : jobs) {
+    if (job.is_peak || job.family->name == family) continue;
+    if (!family.empty()) throw Error(ErrorCode::usage, "--t4 is of one kernel: name one with --family");
+    family = job.family->name;
+  }
+  return family;
+}
 
 int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
@@ -41,6 +60,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
     if (at_work != nullptr) at_work->tick();
   });
   const auto devices = chosen_devices(*runner, options.devices);
+  const std::string of_t4 = options.t4.empty() ? "" : family_of_t4(options, jobs, devices);
   const auto paths = default_paths(devices, "-tune");
   TunedStore store(options.store.empty() ? default_store_path() : options.store);
   store.try_write();  // now, not after an hour of search
@@ -90,6 +110,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;
+  if (!of_t4.empty()) write_t4(options.t4, {file->path()}, families, of_t4);
   if (disturbed > 0)
     log_line(
         "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says{}\n",

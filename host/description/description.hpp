@@ -164,8 +164,8 @@ struct Description {
 };
 
 // Reads the description of a kernel file: its first comment, or the .toml beside it. `file` may be either of
-// the two. Links are resolved; files that it names must lie in the folder of the kernel file. Throws `usage`
-// with line and column, and `io` for a file that cannot be read.
+// the two, or the .json of another tuner, see t1.hpp. Links are resolved; files that it names must lie in the
+// folder of the kernel file. Throws `usage` with line and column, and `io` for a file that cannot be read.
 Description read_description(const std::filesystem::path& file);
 // The same of a text, for tests and other languages: TOML of whose file messages speak as `shown`, and the
 // kernel file and its text.

@@ -235,7 +235,8 @@ Parameter SourceReader::parameter(const std::vector<std::string>& tokens) const 
     is_global |= token == "global" || token == "__global" || token == "constant" || token == "__constant";
     is_local |= token == "local" || token == "__local";
     hides |= token == "(" || is_macro(token);
-    if (token.starts_with("image") || token == "sampler_t") out.kind = Parameter::Kind::refused;
+    if ((token.starts_with("image") && token.ends_with("_t")) || token == "sampler_t")
+      out.kind = Parameter::Kind::refused;
     if (is_letter(token[0]) && token != "const" && token != "volatile" && token != "restrict")
       type.push_back(token);
   }

@@ -8,6 +8,7 @@
 #include "base/near_word.hpp"
 #include "base/text.hpp"
 #include "description/parts.hpp"
+#include "description/t1.hpp"
 
 namespace clweave::description {
 
@@ -203,6 +204,7 @@ bool is_described(const fs::path& file) {
 }
 
 Description read_description(const fs::path& file) {
+  if (file.extension() == t1_ending) return read_t1(file);
   const Files files = files_of(file);
   const std::string kernels = file_text(files.kernels, most_kernel_bytes);
   const auto found = found_in(files, kernels);

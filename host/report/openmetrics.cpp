@@ -25,16 +25,15 @@ struct Unit {
   std::string_view suffix, base;
   double factor;
 };
-constexpr std::array<Unit, 10> units = {{{"gitems_per_s", "items_per_second", 1e9},
-                                         {"gflop_per_s", "operations_per_second", 1e9},
-                                         {"gop_per_s", "operations_per_second", 1e9},
-                                         {"gb_per_s", "bytes_per_second", 1e9},
-                                         {"_mhz", "_hertz", 1e6},
-                                         {"_ms", "_seconds", 1e-3},
-                                         {"_w", "_watts", 1},
-                                         {"_c", "_celsius", 1},
-                                         {"_j", "_joules", 1},
-                                         {"_s", "_seconds", 1}}};
+constexpr std::array<Unit, 9> units = {{{"gitems_per_s", "items_per_second", 1e9},
+                                        {"gflop_per_s", "operations_per_second", 1e9},
+                                        {"gb_per_s", "bytes_per_second", 1e9},
+                                        {"_mhz", "_hertz", 1e6},
+                                        {"_ms", "_seconds", 1e-3},
+                                        {"_w", "_watts", 1},
+                                        {"_c", "_celsius", 1},
+                                        {"_j", "_joules", 1},
+                                        {"_s", "_seconds", 1}}};
 
 struct Gauge {
   std::string name, help;
@@ -87,12 +86,15 @@ std::optional<double> number_of(const Cell& cell) {
   return value != nullptr && std::isfinite(*value) ? std::optional(*value) : std::nullopt;
 }
 
-std::string label_of(const Cell& cell) {
+std::string label_of(const Cell& cell, bool axis) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
   if (const auto* list = std::get_if<std::vector<std::string>>(&cell))
     return fmt::format("{}", fmt::join(*list, ","));
-  return {};
+  if (!axis) return {};
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+  const auto* value = std::get_if<double>(&cell);
+  return value != nullptr ? fmt::format("{}", *value) : "";
 }
 
 }  // namespace
@@ -107,12 +109,12 @@ void openmetrics(const Report& report, const Screen&, const Sink& write) {
     std::string labels;
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (names[c] == status_column || std::ranges::find(explains, names[c]) != explains.end()) continue;
-      if (const std::string label = label_of(row[c]); !label.empty())
+      if (const std::string label = label_of(row[c], report.is_axis(c)); !label.empty())
         labels += fmt::format("{}{}={}", labels.empty() ? "" : ",", names[c], quoted(label));
     }
     for (std::size_t c = 0; c < row.size(); ++c) {
-      auto value = number_of(row[c]);
-      if (names[c] == status_column) value = label_of(row[c]) == "ok" ? 1 : 0;
+      auto value = report.is_axis(c) ? std::nullopt : number_of(row[c]);
+      if (names[c] == status_column) value = label_of(row[c], false) == "ok" ? 1 : 0;
       if (value) gauges[c].samples.emplace_back(labels_of_row.size(), *value * gauges[c].factor);
     }
     labels.shrink_to_fit();

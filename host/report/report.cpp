@@ -176,6 +176,12 @@ void json_lines(const Report& report, const Screen&, const Sink& write) {
 
 }  // namespace
 
+void Report::columns(std::vector<std::string> names, const std::vector<std::string>& axes) {
+  first_axis_ = names.size();
+  columns_ = std::move(names);
+  columns_.insert(columns_.end(), axes.begin(), axes.end());
+}
+
 void Report::row(Row cells) {
   check(cells);
   rows_.push_back(std::move(cells));

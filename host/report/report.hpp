@@ -48,7 +48,9 @@ class Report {
   }
 
   using Row = std::vector<Cell>;
-  void columns(std::vector<std::string> names) { columns_ = std::move(names); }
+  // The axes follow the names: their cells tell the row from others even where they are numbers, so that no
+  // printer takes them for results.
+  void columns(std::vector<std::string> names, const std::vector<std::string>& axes = {});
   // Throws `usage` unless there is one cell per column.
   void row(Row cells);
   // Adds rows behind those, made one by one each time a printer asks for them, as there may be a million.
@@ -72,6 +74,7 @@ class Report {
 
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<std::string>& column_names() const { return columns_; }
+  bool is_axis(std::size_t column) const { return column >= first_axis_; }
   void each_row(const std::function<void(const Row&)>& take) const;
   // Returns the JSON that stands in place of a list of rows, by `nest` or `document`; empty if neither.
   std::string document() const;
@@ -81,6 +84,7 @@ class Report {
 
   std::vector<Part> parts_;
   std::vector<std::string> columns_;
+  std::size_t first_axis_ = 0;
   std::vector<Row> rows_;
   std::function<void(const std::function<void(Row)>&)> more_;
   std::vector<Level> nested_;

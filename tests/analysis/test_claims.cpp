@@ -1667,7 +1667,7 @@ TEST(ClaimsOutput, Csv) {
   const auto records = without_noise();
   EXPECT_EQ(
       shown(report_of(all_rulings(claims, records), false), "csv"),
-      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,known_incorrect,check,statement,source,command,cases
+      R"(device,claim,setting,verdict,value,value_low,value_high,unit,asked,note,cached,runs,published,evidence,known_incorrect,check,statement,source,command,cases
 "Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,no,1,1.5x Loom 0,discarded: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
 "Loom 1, Invented, driver 1.2",t-2,as published,not measured,,,,x,< 1x ±3 %,rows are missing,no,,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
 )");

@@ -454,7 +454,7 @@ TEST(DeviceProfileOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
               HasSubstr(",execution,simd_width,,16,32,items,two widths explain the times as well,"));
   EXPECT_THAT(
       shown(report_of(profiles, false), "json"),
-      AllOf(HasSubstr(R"("note": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
+      AllOf(HasSubstr(R"("note": "two widths explain the times as well")"), HasSubstr(R"("value_low": 16)")));
 }
 
 // What the rows show not to exist is called the same in the table and below it, once for all its traits.
@@ -516,8 +516,9 @@ B  Loom 2, Invented, driver 1.2
 | read | - | 1300 | GB/s | read bandwidth |
 )"));
   const std::string csv = shown(report_of(profiles, false), "csv");
-  EXPECT_THAT(
-      csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases,remark\n"));
+  EXPECT_THAT(csv,
+              testing::StartsWith(
+                  "device,group,trait,value,value_low,value_high,unit,note,meaning,command,cases,remark\n"));
   EXPECT_THAT(
       csv,
       HasSubstr("\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy "

@@ -121,7 +121,7 @@ class Cli : public testing::Test {
 
   static Strings names_of(const nlohmann::json& devices) {
     Strings names;
-    for (const auto& device : devices) names.push_back(device.at("name"));
+    for (const auto& device : devices) names.push_back(device.at("device"));
     return names;
   }
 
@@ -192,8 +192,8 @@ TEST_F(Cli, HelpListsEveryOption) {
        {"--target", "--device", "--family", "--preset", "--set", "--where", "--filter", "--kernels",
         "--every", "--into", "--diff", "--source", "--log", "--isa", "--csv", "--json", "--markdown"}},
       {{"tune", "--help"},
-       {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
-        "--store"}},
+       {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget", "--store",
+        "--t4"}},
       {{"roofline", "--help"}, {"--csv"}},
       {{"report", "--help"}, {"--against", "--output"}},
       {{"compare-devices", "--help"}, {"--family", "--all", "--csv", "--json", "--markdown"}},
@@ -206,7 +206,7 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"completion", "--help"}, {"--help"}},
       {{"show", "--help"},
        {"--family", "--rows", "--columns", "--quantity", "--plot", "--chart", "--csv", "--json", "--markdown",
-        "--format"}},
+        "--format", "--raw", "--t4"}},
       {{"merge", "--help"}, {"--output", "--overwrite"}},
       {{"fleet", "--help"}, {"--baseline", "--all", "--csv", "--json", "--jsonl", "--openmetrics"}},
       {{"health", "--help"}, {"--reference", "--emit-reference", "--json", "--jsonl", "--openmetrics"}},
@@ -321,7 +321,7 @@ TEST_F(Cli, DevicesShowsATable) {
                            "sub-groups", "UUID or PCI", "same hardware"})
     EXPECT_THAT(lines[0], HasSubstr(head));
   EXPECT_THAT(lines[2], StartsWith("0:0 "));
-  for (const char* field : {"name", "vendor", "type", "platform", "driver"})
+  for (const char* field : {"device", "vendor", "type", "platform", "driver"})
     EXPECT_THAT(lines[2], HasSubstr(device.at(field).get<std::string>()));
   EXPECT_THAT(lines[2], ContainsRegex("[0-9.]+ [KMGT]iB"));
 }
@@ -330,19 +330,26 @@ TEST_F(Cli, DevicesJsonTellsEverything) {
   const auto all = devices();
   ASSERT_EQ(all.size(), 1U);
   const auto& device = all.at(0);
-  for (const char* field :
-       {"name", "vendor", "type", "driver", "platform", "version", "c_version", "uuid", "pci", "hardware"})
+  for (const char* field : {"index", "device", "vendor", "type", "driver", "platform", "opencl_version",
+                            "c_version", "uuid", "pci", "hardware"})
     EXPECT_TRUE(device.at(field).is_string()) << field;
-  for (const char* field : {"platform_index", "device_index", "compute_units", "memory_bytes",
-                            "max_alloc_bytes", "local_bytes", "max_group"})
+  for (const char* field : {"compute_units", "memory_bytes", "max_alloc_bytes", "local_bytes", "max_group"})
     EXPECT_TRUE(device.at(field).is_number_integer()) << field;
   for (const char* field : {"fp64", "subgroups"}) EXPECT_TRUE(device.at(field).is_boolean()) << field;
   EXPECT_EQ(device.at("type"), "cpu");
   EXPECT_EQ(device.at("hardware"), "host cpu");
   EXPECT_EQ(device.at("fp64"), true);
   EXPECT_GT(device.at("memory_bytes"), 1 << 20);
-  // The library reads it back: what is shown is what the rest of clweave knows.
-  EXPECT_EQ(nlohmann::json(device.get<DeviceInfo>()), device);
+  // What is shown is what the rest of clweave knows, by the names of the rows.
+  const std::map<std::string, std::string> renamed = {{"name", "device"},
+                                                      {"version", "opencl_version"},
+                                                      {"platform_index", "index"},
+                                                      {"device_index", "index"}};
+  const auto known = nlohmann::json(DeviceInfo());
+  for (const auto& [field, value] : known.items()) {
+    const auto to = renamed.find(field);
+    EXPECT_TRUE(device.contains(to != renamed.end() ? to->second : field)) << field;
+  }
 }
 
 TEST_F(Cli, TwoDriversOfOneProcessorAreToldApart) {
@@ -351,7 +358,7 @@ TEST_F(Cli, TwoDriversOfOneProcessorAreToldApart) {
   const auto all = devices();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all.at(0).at("hardware"), all.at(1).at("hardware"));
-  EXPECT_NE(all.at(0).at("platform_index"), all.at(1).at("platform_index"));
+  EXPECT_NE(all.at(0).at("index"), all.at(1).at("index"));
   const Ended table = run({"devices"});
   EXPECT_THAT(table.out, ContainsRegex("0:0 .* 1:0 *\n1:0 .* 0:0 *\n"));
 }
@@ -393,7 +400,7 @@ TEST_F(Cli, WithoutOpenCLItSaysWhatIsMissing) {
 }
 
 TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
-  const std::string name = devices().at(0).at("name");
+  const std::string name = devices().at(0).at("device");
   for (const char* selector : {"nosuch", "7:0", "gpu", "0123456789abcdef0123456789abcdef"}) {
     const Ended ended = run(tiny + Strings{"--device", selector, "--csv", csv()});
     EXPECT_EQ(ended.code, 3) << selector;
@@ -428,7 +435,7 @@ TEST_F(Cli, DevicesAreSelectedByUuid) {
   show({"pocl", "intel"});
   const auto found = devices();
   for (const auto& device : found) {
-    const std::string uuid = device.at("uuid"), name = device.at("name");
+    const std::string uuid = device.at("uuid"), name = device.at("device");
     if (uuid.empty()) continue;
     EXPECT_EQ(chosen(names_of(found), {uuid}), Strings{name});
     const std::string grouped = fmt::format("{}-{}-{}-{}-{}", uuid.substr(0, 8), uuid.substr(8, 4),
@@ -465,11 +472,11 @@ TEST_F(Cli, ListJsonHasTheSame) {
   const auto& families = all_families();
   ASSERT_EQ(listed.size(), families.size());
   for (std::size_t f = 0; f < families.size(); ++f) {
-    EXPECT_EQ(listed[f].at("name"), families[f].name);
+    EXPECT_EQ(listed[f].at("family"), families[f].name);
     EXPECT_EQ(listed[f].at("question"), families[f].question);
     ASSERT_EQ(listed[f].at("axes").size(), families[f].axes.size());
     for (std::size_t a = 0; a < families[f].axes.size(); ++a) {
-      EXPECT_EQ(listed[f].at("axes")[a].at("name"), families[f].axes[a].name);
+      EXPECT_EQ(listed[f].at("axes")[a].at("axis"), families[f].axes[a].name);
       EXPECT_EQ(listed[f].at("axes")[a].at("values").size(), families[f].axes[a].values.size());
     }
     for (const char* preset : preset_names) {
@@ -477,6 +484,23 @@ TEST_F(Cli, ListJsonHasTheSame) {
                 cases_of(families[f], families[f].presets.at(preset), 1).size());
     }
   }
+}
+
+TEST_F(Cli, RawRowsAreForProgramsAlone) {
+  show({});
+  const std::string file = CLWEAVE_SOURCE_DIR "/results/epyc-2-cores-pocl-3/2026-11-23-quick.csv";
+  const Ended text = run({"show", file, "--raw"});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_THAT(text.err, HasSubstr("add --csv, --json or --jsonl"));
+  EXPECT_EQ(run({"show", file, "--raw", "--openmetrics"}).code, 2);
+  const Ended table = run({"list", "--columns", "--csv"});
+  EXPECT_EQ(table.code, 2);
+  EXPECT_THAT(table.err, HasSubstr("leave --csv out"));
+  const Ended rows = run({"show", file, "--raw", "--csv", "--family", "copy"});
+  EXPECT_EQ(rows.code, 0) << rows.err;
+  EXPECT_THAT(rows.out, StartsWith("schema,run_id,"));
+  EXPECT_THAT(rows.out, HasSubstr(",copy/kernel="));
+  EXPECT_THAT(rows.out, Not(HasSubstr(",peak/kernel=")));
 }
 
 TEST_F(Cli, ListColumnsIsTheDictionary) {

@@ -117,6 +117,23 @@ clweave_ok{case_id="e"} 0
   EXPECT_EQ(text.find("clweave_time_seconds{case_id=\"e\""), std::string::npos) << "what failed has no time";
 }
 
+TEST(Report, HasAxesAsNumbersAndAsLabels) {
+  Report report;
+  report.columns({"case_id", "time_s"}, {"n", "share", "kernel"});
+  report.row({std::string("copy"), 0.5, std::int64_t{1} << 60, 0.25, std::string("grid")});
+  EXPECT_EQ(text_of(report, "csv", Screen{}),
+            "case_id,time_s,n,share,kernel\ncopy,0.5,1152921504606846976,0.25,grid\n");
+  EXPECT_EQ(text_of(report, "jsonl", Screen{}),
+            R"({"case_id":"copy","time_s":0.5,"n":1152921504606846976,"share":0.25,"kernel":"grid"})"
+            "\n");
+  const std::string text = text_of(report, "openmetrics", Screen{});
+  EXPECT_NE(text.find("clweave_time_seconds{case_id=\"copy\",n=\"1152921504606846976\",share=\"0.25\",kernel="
+                      "\"grid\"} 0.5\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("clweave_n"), std::string::npos) << "an axis is no measured number";
+}
+
 TEST(Report, ShowsADocumentInsteadOfRowsInJson) {
   Report report = sample();
   report.document({{"mode", "regression \xff"}});

@@ -288,10 +288,10 @@ const char* remark =
 
 // Adds a row per claim_result, which JSON nests by device; made when asked for, as a fleet has many.
 void add_rows(const std::vector<DeviceClaimResults>& devices, Report& out) {
-  out.columns({"device", "claim",     "setting",   "verdict",  "value",
-               "low",    "high",      "unit",      "asked",    "note",
-               "cached", "runs",      "published", "evidence", "known_incorrect",
-               "check",  "statement", "source",    "command",  "cases"});
+  out.columns({"device",    "claim",      "setting",   "verdict",  "value",
+               "value_low", "value_high", "unit",      "asked",    "note",
+               "cached",    "runs",       "published", "evidence", "known_incorrect",
+               "check",     "statement",  "source",    "command",  "cases"});
   out.rows([&devices](const std::function<void(Report::Row)>& take) {
     for (const auto& device : devices) {
       for (const auto& r : device.claim_results) {

@@ -274,11 +274,12 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
                 {"platform", device.platform},
                 {"driver", device.driver},
                 {"published", device.published},
-                {"peaks", device.peaks},
+                {"peaks", Json::object()},
                 {"known_incorrect", totals.known_incorrect},
                 {"not_run", totals.elsewhere},
                 {"wins", totals.wins},
                 {"speed", number(totals.speed)}};
+    for (const auto& [peak, rate] : device.peaks) one["peaks"][text_of(peak)] = rate;
     for (const auto& [state, count] : totals.cases) one["counts"][look_of(state).name] = count;
     out["devices"].push_back(std::move(one));
   }

@@ -552,8 +552,12 @@ const std::vector<DataColumn>& case_columns() {
       {"runs", [](const DataRow& r) { return Cell(std::int64_t{r.runs}); }},
       {"time_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.time_s); }); }},
+      {"time_low_s",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.low_s); }); }},
+      {"time_high_s",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.high_s); }); }},
       {"gb_per_s", [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gb_per_s; }); }},
-      {"gop_per_s",
+      {"gflop_per_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gflop_per_s; }); }},
       {"gitems_per_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gitems_per_s; }); }},
@@ -605,7 +609,7 @@ Report::Row cells_of(const DataRow& one, const Axes& axes) {
   for (const auto& column : case_columns()) row.push_back(column.cell(one));
   for (const auto& axis : axes) {
     const Value* value = one.name() != nullptr ? one.name()->axis(axis) : nullptr;
-    row.push_back(value != nullptr ? cell_of(text_of(*value)) : Cell());
+    row.push_back(value != nullptr ? std::visit([](const auto& v) { return Cell(v); }, *value) : Cell());
   }
   return row;
 }
@@ -613,12 +617,9 @@ Report::Row cells_of(const DataRow& one, const Axes& axes) {
 }  // namespace
 
 void add_cases(Report& out, const ResultsSet& set, const std::vector<const Family*>& families) {
-  out.columns([&] {
-    Axes names;
-    for (const auto& column : case_columns()) names.emplace_back(column.name);
-    for (const auto& axis : axes_of_all(families)) names.push_back(axis);
-    return names;
-  }());
+  std::vector<std::string> names;
+  for (const auto& column : case_columns()) names.emplace_back(column.name);
+  out.columns(std::move(names), axes_of_all(families));
   out.rows([&set, families](const std::function<void(Report::Row)>& take) {
     const Axes axes = axes_of_all(families);
     const auto add = [&](const DataRow& one) { take(cells_of(one, axes)); };

@@ -429,8 +429,8 @@ Cell number_cell(const std::optional<double>& number) {
 
 void add_rows(const std::vector<Profile>& profiles, Report& out) {
   out.nest({{"", {"device"}}, {"traits"}});
-  out.columns({"device", "group", "trait", "value", "low", "high", "unit", "note", "meaning", "command",
-               "cases", "remark"});
+  out.columns({"device", "group", "trait", "value", "value_low", "value_high", "unit", "note", "meaning",
+               "command", "cases", "remark"});
   out.rows([&profiles](const std::function<void(Report::Row)>& take) {
     for (const auto& profile : profiles) {
       for (const auto& trait : profile.traits) {
