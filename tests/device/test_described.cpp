@@ -10,19 +10,11 @@ using testing::StartsWith;
 
 namespace {
 
-// Kernels whose source may be in a folder of its own, as a user's is.
 class Described : public Kernels {
  protected:
-  // Puts the kernels where the device looks for them.
   static Family in_folder(const OwnFamily& own) {
     std::ofstream(kernels() / (own.name + ".cl"), std::ios::binary) << own.kernels;
-    Family family = own.family(kernels());
-    family.plan = [plan = family.plan, name = own.name](const Case& at, const DeviceInfo& info) {
-      Plan made = plan(at, info);
-      made.source = name;
-      return made;
-    };
-    return family;
+    return own.family(kernels());
   }
   static Record row_of(const Family& family, const std::string& sweep) {
     return run_case(session(), family, cases_of(family, {Sweep(sweep)}, 1).at(0), once()).record;
