@@ -80,6 +80,7 @@ quantity = "items"
 [[findings]]
 name = "local_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=1048576 kernel=local"
 to = "n=1048576 kernel=global"
 meaning = "speed of short steps in local memory over a launch for each"

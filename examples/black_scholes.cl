@@ -68,7 +68,7 @@ expression = """
   - price[i] / 2 * erfc((log(price[i] / strike[i]) + years[i] / 16) / (0.25 * sqrt(2 * years[i])))"""
 
 [presets]
-smoke = "n=1000 kernel=erfc,polynomial width=1,2,4 group=64"
+smoke = "n=1000 kernel=erfc,polynomial width=1,4 group=64"
 quick = "n=1048576 kernel=erfc,polynomial width=1,2,4"
 tune = "kernel=erfc,polynomial width=1,2,4"
 
@@ -80,6 +80,7 @@ quantity = "items"
 [[findings]]
 name = "polynomial_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "kernel=polynomial width=1"
 to = "kernel=erfc width=1"
 meaning = "speed of the polynomial over erfc"

@@ -75,8 +75,9 @@ absolute = 0.001
 
 [presets]
 smoke = [
-  "n=256 length=64,32 kernel=global group=64",
-  "n=256 length=64,32 kernel=local passes=3,1 group=64",
+  "n=256 length=64 kernel=global group=64",
+  "n=256 length=64 kernel=local passes=1 group=64",
+  "n=256 length=32 kernel=local passes=3 group=64",
 ]
 quick = "n=1048576 length=1024,256 kernel=global,local"
 full = "n=1048576,4194304,16777216 length=256,1024,4096 kernel=global,local"
@@ -90,6 +91,7 @@ quantity = "rate"
 [[findings]]
 name = "local_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "length=1024 kernel=local"
 to = "length=1024 kernel=global"
 meaning = "speed of transforms in local memory over a launch per pass, of 1024 points"

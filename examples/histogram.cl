@@ -7,8 +7,8 @@ n = { values = [16777216, 1048576], from = 1, to = 1073741824, meaning = "values
 kernel.values = ["global", "local", "privatised"]
 kernel.meaning = "counters in global memory; a set per work-group in local memory; several such sets"
 bins = { values = [256, 64, 1024], from = 2, to = 4096, meaning = "bins" }
-data.values = ["uniform", "skewed", "equal"]
-data.meaning = "values: any bin; half of them in one of 256 bins; all in one"
+data.values = ["uniform", "skewed", "alike"]
+data.meaning = "values: any bin; half of them in one of 256 bins; all but one in a hundred in one"
 copies.values = [8, 2, 4, 16]
 copies.tunable = true
 copies.when = "kernel == 'privatised'"
@@ -24,7 +24,8 @@ reason = "the counters do not fit local memory"
 type = "uint"
 count = "n"
 contents.expression = """
-  data == 'equal' ? floor(bins / 2) : floor(bins * pow(random(i), data == 'skewed' ? 8 : 1))"""
+  data == 'alike' && random(i + n) < 0.99 ? floor(bins / 2)
+  : floor(bins * pow(random(i), data == 'skewed' ? 8 : 1))"""
 
 [buffers.counts]
 type = "uint"
@@ -64,9 +65,9 @@ buffer = "counts"
 reference = { kernel = "reference", global = "bins", args = ["counts", "values", { uint = "n" }] }
 
 [presets]
-smoke = "n=3000 kernel=global,local,privatised data=uniform,skewed,equal bins=64 copies=4 group=64"
+smoke = "n=3000 kernel=global,local,privatised data=uniform,alike bins=64 copies=4 group=64"
 quick = [
-  "kernel=global,local,privatised data=uniform,skewed,equal",
+  "kernel=global,local,privatised data=uniform,skewed,alike",
   "kernel=global,local,privatised bins=1024",
 ]
 tune = ["kernel=global,local,privatised", "kernel=global,local,privatised data=skewed"]
@@ -79,16 +80,18 @@ quantity = "items"
 [[findings]]
 name = "local_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "data=uniform kernel=local bins=256"
 to = "data=uniform kernel=global bins=256"
 meaning = "speed of counters in local over global memory, any bin"
 
 [[findings]]
-name = "privatised_speedup_equal"
+name = "privatised_speedup_alike"
 kind = "ratio"
-of = "data=equal kernel=privatised"
-to = "data=equal kernel=local"
-meaning = "speed of several sets of counters over one where all values are in one bin"
+quantity = "rate"
+of = "data=alike kernel=privatised"
+to = "data=alike kernel=local"
+meaning = "speed of several sets of counters over one where most values are in one bin"
 */
 
 // By Podlozhnyuk, Histogram calculation in CUDA (2007), and Gomez-Luna, Gonzalez-Linares, Benavides, Guil,

@@ -71,8 +71,9 @@ absolute = 0.001
 
 [presets]
 smoke = [
-  "n=50 kernel=naive,tiled tile=16,8",
-  "n=50 kernel=registers block=64,32 depth=16,8",
+  "n=50 kernel=naive,tiled tile=16",
+  "n=50 kernel=registers block=64 depth=16",
+  "n=50 kernel=registers block=32 depth=8",
 ]
 quick = "n=1024 kernel=naive,tiled,registers"
 full = "n=1024,2048,4096 kernel=naive,tiled,registers"
@@ -86,6 +87,7 @@ quantity = "rate"
 [[findings]]
 name = "tile_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=1024 kernel=tiled"
 to = "n=1024 kernel=naive"
 meaning = "speed from tiles in local memory over one element per work-item"
@@ -93,6 +95,7 @@ meaning = "speed from tiles in local memory over one element per work-item"
 [[findings]]
 name = "register_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=1024 kernel=registers"
 to = "n=1024 kernel=tiled"
 meaning = "speed of a square of elements per work-item over one"

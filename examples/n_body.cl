@@ -71,6 +71,7 @@ quantity = "rate"
 [[findings]]
 name = "tile_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=16384 kernel=tiled"
 to = "n=16384 kernel=naive"
 meaning = "speed of tiles in local memory over global memory"

@@ -58,7 +58,10 @@ expression = "2.5 * x[i] + y[i]"
 absolute = 3e-7
 
 [presets]
-smoke = "n=1000 kernel=one_each,grid_stride width=1,2,4 group=64 groups_per_cu=4"
+smoke = [
+  "n=1000 kernel=one_each width=1,4 group=64",
+  "n=1000 kernel=grid_stride width=2 group=64 groups_per_cu=4",
+]
 quick = "kernel=one_each,grid_stride width=1,2,4"
 tune = "kernel=one_each,grid_stride width=1,2,4"
 
@@ -70,6 +73,7 @@ quantity = "rate"
 [[findings]]
 name = "vector_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "kernel=one_each width=4"
 to = "kernel=one_each width=1"
 meaning = "speed of vectors of 4 over single elements"

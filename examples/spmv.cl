@@ -78,8 +78,8 @@ absolute = 1e-5
 
 [presets]
 smoke = [
-  "n=1000 kernel=scalar,vector nonzeros=4 lengths=varied,equal columns=near,anywhere row_items=4 group=64",
-  "n=1000 kernel=vector nonzeros=16 row_items=16 group=64",
+  "n=1000 kernel=scalar,vector nonzeros=4 lengths=varied,equal row_items=4 group=64",
+  "n=1000 kernel=scalar,vector nonzeros=16 columns=anywhere row_items=16 group=64",
 ]
 quick = [
   "n=1048576 kernel=scalar,vector nonzeros=4,16,64",
@@ -96,6 +96,7 @@ quantity = "rate"
 [[findings]]
 name = "vector_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "nonzeros=64 columns=near lengths=varied kernel=vector"
 to = "nonzeros=64 columns=near lengths=varied kernel=scalar"
 meaning = "speed of several work-items per row over one, of 64 nonzeros"

@@ -54,7 +54,7 @@ buffer = "after"
 reference = { kernel = "reference", global = ["n", "n"], args = ["after", "before", { uint = "n" }] }
 
 [presets]
-smoke = "n=100 kernel=naive,tiled,marching width=32 height=4,2 rows=4"
+smoke = "n=100 kernel=naive,tiled,marching width=32 height=4 rows=4"
 quick = "n=4096,1024 kernel=naive,tiled,marching"
 tune = "kernel=naive,tiled,marching"
 
@@ -66,6 +66,7 @@ quantity = "rate"
 [[findings]]
 name = "tile_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=4096 kernel=tiled"
 to = "n=4096 kernel=naive"
 meaning = "speed from tiles in local memory over caches"
@@ -73,6 +74,7 @@ meaning = "speed from tiles in local memory over caches"
 [[findings]]
 name = "marching_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=4096 kernel=marching"
 to = "n=4096 kernel=naive"
 meaning = "speed of registers along columns over caches"

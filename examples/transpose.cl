@@ -47,7 +47,10 @@ buffer = "out"
 expression = "in[mod(i, n) * n + floor(i / n)]"
 
 [presets]
-smoke = "n=100 kernel=naive,tiled,padded tile=32,16 per_work_item=4,2"
+smoke = [
+  "n=100 kernel=naive,tiled,padded tile=32 per_work_item=4",
+  "n=100 kernel=padded tile=16 per_work_item=2",
+]
 quick = "n=4096,1024 kernel=naive,tiled,padded"
 tune = "kernel=naive,tiled,padded"
 
@@ -59,6 +62,7 @@ quantity = "rate"
 [[findings]]
 name = "tile_speedup"
 kind = "ratio"
+quantity = "rate"
 of = "n=4096 kernel=padded"
 to = "n=4096 kernel=naive"
 meaning = "speed through padded tiles over columns written directly"
