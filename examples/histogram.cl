@@ -14,7 +14,7 @@ copies.tunable = true
 copies.when = "kernel == 'privatised'"
 copies.meaning = "sets of counters per work-group"
 group = { values = [256, 64, 128, 512], tunable = true, meaning = "work-items per work-group" }
-groups_per_cu = { values = [16, 4, 8, 32], tunable = true, meaning = "work-groups per compute unit" }
+groups = { values = [2048, 128, 512, 8192, 8], tunable = true, meaning = "work-groups" }
 
 [[needs]]
 condition = "kernel == 'global' || local_bytes >= 4 * bins * copies"
@@ -43,14 +43,14 @@ args = ["counts"]
 [[launches]]
 kernel = "count_in_global"
 when = "kernel == 'global'"
-global = "group * min(ceil_div(n, group), compute_units * groups_per_cu)"
+global = "group * min(ceil_div(n, group), groups)"
 local = "group"
 args = ["counts", "values", { uint = "n" }]
 
 [[launches]]
 kernel = "count_in_local"
 when = "kernel != 'global'"
-global = "group * min(ceil_div(n, group), compute_units * groups_per_cu)"
+global = "group * min(ceil_div(n, group), groups)"
 local = "group"
 args = ["counts", "values", { uint = "n" }]
 

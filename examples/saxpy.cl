@@ -8,10 +8,10 @@ n = { values = [16777216, 1048576], from = 4, to = 1073741824, meaning = "elemen
 kernel = { values = ["one_each", "grid_stride"], meaning = "one vector per work-item, or a loop over many" }
 width = { values = [1, 2, 4], meaning = "elements of a vector" }
 group = { values = [256, 64, 128, 512], tunable = true, meaning = "work-items per work-group" }
-groups_per_cu.values = [16, 4, 64]
-groups_per_cu.tunable = true
-groups_per_cu.when = "kernel == 'grid_stride'"
-groups_per_cu.meaning = "work-groups per compute unit"
+groups.values = [2048, 128, 512, 8192, 8]
+groups.tunable = true
+groups.when = "kernel == 'grid_stride'"
+groups.meaning = "work-groups"
 
 [buffers.x]
 type = "float"
@@ -40,7 +40,7 @@ args = ["z", "x", "y", { float = 2.5 }, { uint = "n / width" }]
 [[launches]]
 kernel = "grid_stride"
 when = "kernel == 'grid_stride'"
-global = "group * min(ceil_div(n / width, group), compute_units * groups_per_cu)"
+global = "group * min(ceil_div(n / width, group), groups)"
 local = "group"
 args = ["z", "x", "y", { float = 2.5 }, { uint = "n / width" }]
 
@@ -60,7 +60,7 @@ absolute = 3e-7
 [presets]
 smoke = [
   "n=1000 kernel=one_each width=1,4 group=64",
-  "n=1000 kernel=grid_stride width=2 group=64 groups_per_cu=4",
+  "n=1000 kernel=grid_stride width=2 group=64 groups=8",
 ]
 quick = "kernel=one_each,grid_stride width=1,2,4"
 tune = "kernel=one_each,grid_stride width=1,2,4"
