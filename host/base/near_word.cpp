@@ -37,7 +37,7 @@ std::size_t edits(const std::string& a, const std::string& b) {
 std::string near_word(const std::string& word, const std::vector<std::string>& known) {
   if (word.size() > longest) return {};
   std::string best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t least = (word.size() == 2 ? 1 : word.size() / 3) + 1;  // one letter is like any other
   for (const auto& other : known) {
     if (other.size() > longest) continue;
     if (const std::size_t count = edits(lower(word), lower(other)); count < least) {

@@ -50,7 +50,7 @@ struct Constant {
   double value;
 };
 struct PerElement {
-  Expression value;  // of i and the case
+  Expression value;  // of i, the case, and buffers before this one as filled: x[i]
 };
 struct FromFile {
   std::filesystem::path path;  // absolute
@@ -177,9 +177,11 @@ std::optional<std::string> description_in(const std::string& kernels, const std:
 // Returns whether a file has a description, be it a wrong one, rather than needs the command line.
 bool is_described(const std::filesystem::path& file);
 
-// What the conditions of `needs` know of a device, beside the axes; fp64, fp16 and subgroups are 0 or 1.
-inline constexpr const char* device_names[] = {"local_bytes", "global_bytes", "cache_bytes", "compute_units",
-                                               "max_group",   "fp64",         "fp16",        "subgroups"};
+// What expressions of a plan (counts, launches, defines, cost, needs) know of a device, beside the axes;
+// fp64, fp16 and subgroups are 0 or 1.
+inline constexpr const char* device_names[] = {"local_bytes",   "global_bytes", "cache_bytes",
+                                               "compute_units", "max_group",    "simd_width",
+                                               "fp64",          "fp16",         "subgroups"};
 
 // Makes the Family. Throws `usage` for what its cases show: every case of every preset is planned.
 suite::Family family_of(Description);

@@ -305,7 +305,7 @@ class Parser {
     const std::size_t begin = at_;
     if (sign != '-' && sign != '+' && sign != '!') return primary();
     ++at_;
-    const Part of = unary();
+    Part of = unary();
     need_number(of, fmt::format("after '{}'", sign));
     if (sign == '+') return of;
     Node node{Node::Op::one};
@@ -411,8 +411,7 @@ class Parser {
   Part element(const std::string& name, std::size_t begin) {
     const auto& buffers = known_.buffers;
     const auto buffer = std::ranges::find(buffers, name);
-    if (buffers.empty())
-      refuse(begin, fmt::format("{}[..]: elements of buffers are known in what checks expect alone", name));
+    if (buffers.empty()) refuse(begin, fmt::format("{}[..]: no buffer is known here", name));
     if (buffer == buffers.end())
       refuse(begin, fmt::format("{}[..]: unknown buffer '{}'{}", name, name, suggestion(name, buffers)));
     ++at_;

@@ -12,6 +12,20 @@
 #include "base/near_word.hpp"
 #include "base/text.hpp"
 
+namespace {
+
+// Is thrown where toml++ takes something for granted of a text. It asserts that, and in programs without
+// assertions goes on as if it were so; version 3.3 does with the key in "[=]".
+struct Unforeseen {};
+
+constexpr void take_for_granted(bool condition) {
+  if (!condition) throw Unforeseen{};
+}
+
+}  // namespace
+
+#undef NDEBUG
+#define TOML_ASSERT(condition) take_for_granted(static_cast<bool>(condition))
 #define TOML_ENABLE_FORMATTERS 0  // it writes none
 #include <toml++/toml.h>
 
@@ -20,6 +34,8 @@ namespace clweave::description {
 namespace {
 
 constexpr std::size_t longest_text = 500, longest_expression = 5000, longest_list = 1000;
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; }
 
 }  // namespace
 
@@ -54,7 +70,7 @@ struct FieldMaker {
       if (begins_next) ++column;
     }
     const std::string_view rest = std::string_view(line).substr(std::min(at, line.size()));
-    if (!rest.starts_with("\"\"\"") && !rest.starts_with("'''")) return {shown, quote.line, quote.column + 1};
+    if (!rest.starts_with(R"(""")") && !rest.starts_with("'''")) return {shown, quote.line, quote.column + 1};
     if (trimmed(std::string(rest.substr(3))).empty()) return {shown, quote.line + 1, 1};
     return {shown, quote.line, quote.column + 3};
   }
@@ -96,31 +112,65 @@ struct FieldMaker {
 
   std::vector<Field::Entry> entries_of(const toml::table& table) const {
     std::vector<Field::Entry> out;
-    for (const auto& [key, value] : table)
-      out.push_back({std::string(key.str()), place_of(key.source().begin), made(value)});
+    for (const auto& [key, value] : table) {
+      const Place place = place_of(key.source().begin);
+      if (std::ranges::any_of(key.str(), is_control)) refuse(place, "a key with a control character");
+      out.push_back({std::string(key.str()), place, made(value)});
+    }
     std::ranges::sort(out, {},
                       [](const auto& entry) { return std::pair(entry.place.line, entry.place.column); });
     return out;
   }
 };
 
-Field parse_toml(const std::string& text, const std::string& shown) {
+namespace {
+
+bool is_unforeseen(std::string_view text) {
   try {
-    const toml::table table = toml::parse(std::string_view(text));
-    Field all = FieldMaker{shown, split(text, '\n')}.made(table).named("the description");
-    // The whole begins where its first entry does, not with what stands before it.
-    const auto& entries = std::get<std::vector<Field::Entry>>(all.node_->value);
-    if (!entries.empty()) {
-      Field::Node node = *all.node_;
-      node.place = entries.front().place;
-      all.node_ = std::make_shared<const Field::Node>(std::move(node));
-    }
-    return all;
+    (void)toml::parse(text);
+  } catch (const toml::parse_error&) {
+    return false;
+  } catch (const Unforeseen&) {
+    return true;
+  }
+  return false;
+}
+
+// Returns the first line with which a text is unforeseen, as it is with more lines, too.
+int unforeseen_line(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\n') ends.push_back(at + 1);
+  }
+  const auto first = std::ranges::partition_point(
+      ends, [&](std::size_t end) { return !is_unforeseen(text.substr(0, end)); });
+  return static_cast<int>(first - ends.begin()) + 1;
+}
+
+toml::table read(std::string_view text, const std::string& shown) {
+  try {
+    return toml::parse(text);
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
     refuse({shown, static_cast<int>(at.line), static_cast<int>(at.column)},
            "no TOML: " + std::string(error.description()));
+  } catch (const Unforeseen&) {
+    refuse({shown, unforeseen_line(text), 1}, "no TOML: a line that begins like no entry and no [table]");
   }
+}
+
+}  // namespace
+
+Field parse_toml(const std::string& text, const std::string& shown) {
+  Field all = FieldMaker{shown, split(text, '\n')}.made(read(text, shown)).named("the description");
+  // The whole begins where its first entry does, not with what stands before it.
+  const auto& entries = std::get<std::vector<Field::Entry>>(all.node_->value);
+  if (!entries.empty()) {
+    Field::Node node = *all.node_;
+    node.place = entries.front().place;
+    all.node_ = std::make_shared<const Field::Node>(std::move(node));
+  }
+  return all;
 }
 
 bool Field::is_table() const { return std::holds_alternative<std::vector<Entry>>(node_->value); }
@@ -147,17 +197,15 @@ std::string Field::text_within(std::size_t most) const {
   const auto& text = std::get<std::string>(node_->value);
   if (trimmed(text).empty()) refuse(label_ + " is empty");
   if (text.size() > most) refuse(fmt::format("{} has {} bytes, and may have {}", label_, text.size(), most));
-  const auto is_control = [](char c) {
-    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
-  };
-  if (std::ranges::any_of(text, is_control)) refuse(label_ + " has a control character");
+  const auto is_refused = [](char c) { return is_control(c) && c != '\n' && c != '\r' && c != '\t'; };
+  if (std::ranges::any_of(text, is_refused)) refuse(label_ + " has a control character");
   return text;
 }
 
 std::string Field::text() const { return text_within(longest_text); }
 
 std::string Field::line() const {
-  const std::string line = text();
+  std::string line = text();
   if (line.find_first_of("\r\n") != std::string::npos)
     refuse(label_ + " is on several lines, and must be on one");
   return line;

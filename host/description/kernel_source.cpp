@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t most_bytes = 16 << 20;
-constexpr std::size_t most_files = 100;
+constexpr std::size_t most_files = 100, most_kernels = 1000;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
@@ -118,7 +117,8 @@ bool is_kernel_word(const std::string& word) { return word == "kernel" || word =
 // Reads directives and collects the rest, of a file and of those that it includes.
 class SourceReader {
  public:
-  SourceReader(fs::path folder, const WordDefines& known) : folder_(std::move(folder)), known_(known) {
+  SourceReader(std::string shown, fs::path folder, const WordDefines& known)
+      : shown_(std::move(shown)), folder_(std::move(folder)), known_(known) {
     for (const auto& [name, words] : known) macros_.insert(name);
   }
 
@@ -180,18 +180,24 @@ class SourceReader {
     const fs::path path = path_within(folder_, name, place);
     if (!seen_.insert(path).second) return;
     if (seen_.size() > most_files) refuse(place, fmt::format("includes more than {} files", most_files));
-    add(file_text(path, most_bytes), name);
+    const std::string text = file_text(path, most_source_bytes);
+    bytes_ += text.size();
+    if (bytes_ > most_source_bytes)
+      refuse(place, fmt::format("includes more than {} bytes", most_source_bytes));
+    add(text, name);
   }
 
   bool is_macro(const std::string& word) const { return macros_.contains(word); }
   Parameter parameter(const std::vector<std::string>& tokens) const;
   std::optional<std::vector<Parameter>> parameters(const std::vector<std::string>& tokens) const;
 
+  std::string shown_;
   fs::path folder_;
   const WordDefines& known_;
   std::set<fs::path> seen_;
   std::set<std::string> macros_;
   std::string code_;
+  std::uintmax_t bytes_ = 0;
   bool has_more_ = false;
 };
 
@@ -286,6 +292,8 @@ KernelSource SourceReader::kernels() const {
       out.has_more = true;
       continue;
     }
+    if (out.kernels.size() == most_kernels)
+      throw Error(ErrorCode::usage, fmt::format("{}: more than {} kernels", shown_, most_kernels));
     const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(at) + 2;
     const auto to = tokens.begin() + static_cast<std::ptrdiff_t>(end) - 1;
     out.kernels.push_back({tokens[at], from <= to ? parameters({from, to}) : std::nullopt});
@@ -295,10 +303,10 @@ KernelSource SourceReader::kernels() const {
 
 }  // namespace
 
-KernelSource kernels_in(const std::string& text, const fs::path& file, const fs::path& folder,
+KernelSource kernels_in(const std::string& text, const std::string& shown, const fs::path& folder,
                         const WordDefines& known) {
-  SourceReader reader(folder, known);
-  reader.add(text, file.string());
+  SourceReader reader(shown, folder, known);
+  reader.add(text, shown);
   return reader.kernels();
 }
 
@@ -306,7 +314,7 @@ fs::path path_within(const fs::path& folder, const std::string& name, const Plac
   const fs::path written(name);
   std::error_code none;
   const fs::path inside = fs::weakly_canonical(folder, none);
-  const fs::path path = fs::weakly_canonical(inside / written, none);
+  fs::path path = fs::weakly_canonical(inside / written, none);
   const auto parts = std::ranges::mismatch(inside, path);
   if (written.is_absolute() || none || parts.in1 != inside.end())
     refuse(place, fmt::format("'{}' is not in the folder of the kernel file: put it beside that file", name));

@@ -2,6 +2,7 @@
 // kernel_source: which kernels a file of OpenCL C has, and with what parameters, as far as its text alone
 // tells.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -41,14 +42,17 @@ using WordDefines = std::map<std::string, std::vector<std::string>>;
 
 // Reads the text of a kernel file and of the files that it includes from its folder; "lib/.." are the suite's
 // own. Throws `usage` with a line for an #include that leads out of the folder, or that this reader and a
-// compiler could understand differently. `known` are names that are macros though no line of the file says
-// so.
-KernelSource kernels_in(const std::string& text, const std::filesystem::path& file,
+// compiler could understand differently. Messages name the file as `shown`. `known` are names
+// that are macros though no line of the file says so.
+KernelSource kernels_in(const std::string& text, const std::string& shown,
                         const std::filesystem::path& folder, const WordDefines& known);
 
 // Returns the canonical path of a file within a folder. Throws `usage` at the place if it leads out of the
 // folder, or is no file there.
 std::filesystem::path path_within(const std::filesystem::path& folder, const std::string& name, const Place&);
+
+// Bytes that a kernel file and those that it includes may have in all.
+inline constexpr std::uintmax_t most_source_bytes = 4 << 20;
 
 // Reads a whole file of at most so many bytes. Throws `io`.
 std::string file_text(const std::filesystem::path& file, std::uintmax_t most_bytes);

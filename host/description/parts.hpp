@@ -39,6 +39,14 @@ void read_findings(const Field& findings, Parts&);
 LaunchOf launch_in(const Table&, const Names&, const Parts&, const std::optional<Expression>& when = {},
                    const std::vector<Loop>& loops = {});
 
+// Returns the axes and the names of what a device has.
+Names plan_names(const Parts&);
+
+// Reads an expression of i, the axes, and elements of the buffers read so far, which have contents.
+Expression element_in(const Field&, const Parts&);
+
+bool is_own_define(const std::string& name);  // whether programs have a macro of this name already
+
 // Refuses a name that is not lower-case letters, digits and _, or that means something else already.
 void check_name(const std::string& name, const Place&, const std::string& what, const Parts&);
 

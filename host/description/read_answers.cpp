@@ -125,8 +125,7 @@ FindingOf finding_in(const Field& field, const Parts& parts) {
 
 void read_cost(const Field& cost, Parts& parts) {
   const Table table = cost.table({"read", "written", "operations", "items", "bound"});
-  Names names = parts.names;
-  names.buffers.clear();
+  const Names names = plan_names(parts);
   const auto read = [&](const char* key, std::optional<Expression>& to) {
     if (const auto given = table.find(key)) to = given->expression(names);
   };

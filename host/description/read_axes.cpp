@@ -34,8 +34,9 @@ bool is_word(const std::string& text) {
          text.front() != '.' && text.front() != '-' && !number_of<double>(text);
 }
 
+constexpr std::int64_t largest_whole = 1LL << 53U;  // all up to it are exact in a double
+
 suite::Value value_in(const Field& field) {
-  constexpr std::int64_t largest = 1LL << 53U;
   if (field.is_text()) {
     const std::string word = field.line();
     if (number_of<double>(word))
@@ -49,14 +50,29 @@ suite::Value value_in(const Field& field) {
     if (!field.is_number()) field.refuse_as("a number or a word");
     return field.number();
   }
-  if (std::abs(static_cast<double>(field.whole())) > static_cast<double>(largest))
+  if (field.whole() > largest_whole || field.whole() < -largest_whole)
     field.refuse(fmt::format("{} is {}, and may be 2^53 at most", field.label(), field.whole()));
   return field.whole();
 }
 
+// Numbers are whole if all are: 1e6 is what people write for 1000000.
+void make_whole(suite::Values& values) {
+  const auto is_whole = [](const suite::Value& value) {
+    const auto* real = std::get_if<double>(&value);
+    return real == nullptr ||
+           (*real == std::floor(*real) && std::abs(*real) <= static_cast<double>(largest_whole));
+  };
+  const bool all_whole = std::ranges::all_of(values, is_whole);
+  for (auto& value : values) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && !all_whole)
+      value = static_cast<double>(*whole);
+    else if (const auto* real = std::get_if<double>(&value); real != nullptr && all_whole)
+      value = static_cast<std::int64_t>(*real);
+  }
+}
+
 suite::Values values_in(const Field& list) {
   suite::Values values;
-  bool is_real = false;
   for (const auto& one : list.list()) {
     suite::Value value = value_in(one);
     if (!values.empty() &&
@@ -68,15 +84,23 @@ suite::Values values_in(const Field& list) {
     };
     if (std::ranges::any_of(values, same))
       one.refuse(fmt::format("{} is {} again", one.label(), suite::text_of(value)));
-    is_real |= std::holds_alternative<double>(value);
     values.push_back(std::move(value));
   }
-  if (is_real) {
-    for (auto& value : values) {
-      if (const auto* whole = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*whole);
-    }
-  }
+  make_whole(values);
   return values;
+}
+
+// Axes that the harness knows by name have values of the kind that it expects.
+void check_kind(const Field& field, const suite::Axis& axis) {
+  const suite::Value& value = axis.values.front();
+  const bool is_word = std::holds_alternative<std::string>(value);
+  const bool is_whole =
+      std::holds_alternative<std::int64_t>(value) && axis.domain.of != suite::Domain::Of::fractions;
+  if (axis.name == "form") refuse(field.key_place(), "axis 'form' is the suite's own; take another name");
+  if ((axis.name == suite::kernel_axis || axis.name == suite::type_axis) && !is_word)
+    field.refuse(fmt::format("axis '{}' has words: the names of implementations or types", axis.name));
+  if (suite::is_size(axis.name) && !is_whole)
+    field.refuse(fmt::format("axis '{}' has whole numbers: how much is done", axis.name));
 }
 
 std::int64_t limit_in(const Table& axis, const char* key) {
@@ -189,8 +213,10 @@ void read_axes(const Field& axes, Parts& parts) {
   if (entries.empty()) axes.refuse("there is no axis: write one, such as n = [1048576] below [axes]");
   if (entries.size() > most_axes)
     axes.refuse(fmt::format("{} axes, and there may be {}", entries.size(), most_axes));
-  for (const auto& [name, field] : entries) {
-    suite::Axis axis = axis_in(name, field.named("axis '" + name + "'"), parts);
+  for (const auto& [name, entry] : entries) {
+    const Field field = entry.named("axis '" + name + "'");
+    suite::Axis axis = axis_in(name, field, parts);
+    check_kind(field, axis);
     if (!std::holds_alternative<std::string>(axis.values.front())) {
       parts.names.numbers.push_back(name);
     } else {

@@ -79,12 +79,7 @@ Contents contents_in(const Field& field, const ElementType& type, const Parts& p
     check_holds(value, value.number(), type);
     return Constant{value.number()};
   }
-  if (kind == "expression") {
-    Names names = parts.names;
-    names.numbers.emplace_back("i");
-    names.buffers.clear();
-    return PerElement{value.expression(names)};
-  }
+  if (kind == "expression") return PerElement{element_in(value, parts)};
   return FromFile{path_within(parts.folder, value.line(), value.place()), kind == "npy"};
 }
 
@@ -103,6 +98,19 @@ std::size_t Parts::buffer(const Field& name) const {
   return static_cast<std::size_t>(found - names.buffers.begin());
 }
 
+Expression element_in(const Field& field, const Parts& parts) {
+  Names names = parts.names;
+  names.numbers.emplace_back("i");
+  Expression value = field.expression(names);
+  for (const std::size_t buffer : value.buffers()) {
+    if (!parts.made.buffers[buffer].contents)
+      refuse(value.place(),
+             fmt::format("{0}[..]: buffer '{0}' has no contents, so nobody knows its elements before the run",
+                         parts.names.buffers[buffer]));
+  }
+  return value;
+}
+
 void read_buffers(const Field& buffers, Parts& parts) {
   const auto entries = buffers.entries();
   if (entries.size() > most_buffers)
@@ -117,9 +125,7 @@ void read_buffers(const Field& buffers, Parts& parts) {
           "unknown type '{}': it is char, uchar, short, ushort, int, uint, long, ulong, half, float "
           "or double, and may have 2, 3, 4, 8 or 16 behind it",
           type.line()));
-    Names axes = parts.names;
-    axes.buffers.clear();
-    BufferOf buffer{name, *known, table.need("count").expression(axes), {}};
+    BufferOf buffer{name, *known, table.need("count").expression(plan_names(parts)), {}};
     if (const auto contents = table.find("contents")) buffer.contents = contents_in(*contents, *known, parts);
     parts.made.buffers.push_back(std::move(buffer));
     parts.names.buffers.push_back(name);

@@ -16,9 +16,7 @@ constexpr std::size_t most_defines = 100;
 
 Need need_in(const Field& field, const Parts& parts) {
   const Table table = field.table({"condition", "reason"});
-  Names names = parts.names;
-  names.numbers.insert(names.numbers.end(), std::begin(device_names), std::end(device_names));
-  return {table.need("condition").expression(names), table.need("reason").line()};
+  return {table.need("condition").expression(plan_names(parts)), table.need("reason").line()};
 }
 
 bool is_macro_name(const std::string& name) {
@@ -29,6 +27,15 @@ bool is_macro_name(const std::string& name) {
 }
 
 }  // namespace
+
+Names plan_names(const Parts& parts) {
+  Names names = parts.names;
+  names.numbers.insert(names.numbers.end(), std::begin(device_names), std::end(device_names));
+  names.buffers.clear();
+  return names;
+}
+
+bool is_own_define(const std::string& name) { return name == "BUILD_NUMBER" || name.starts_with("CLWEAVE_"); }
 
 void read_conditions(const Table& all, Parts& parts) {
   if (const auto valid = all.find("valid")) {
@@ -48,8 +55,8 @@ void read_defines(const Field& defines, Parts& parts) {
   for (const auto& [name, value] : entries) {
     if (!is_macro_name(name))
       refuse(value.key_place(), fmt::format("define '{}': a name has letters, digits and _", name));
-    if (name == "BUILD_NUMBER") refuse(value.key_place(), "BUILD_NUMBER is the suite's own");
-    parts.made.defines.emplace_back(name, value.word_or_number(parts.names));
+    if (is_own_define(name)) refuse(value.key_place(), name + " is the suite's own");
+    parts.made.defines.emplace_back(name, value.word_or_number(plan_names(parts)));
   }
 }
 

@@ -13,24 +13,9 @@ namespace {
 
 constexpr std::size_t most_checks = 100;
 
-Expression expected_in(const Field& field, const Parts& parts) {
-  Names names = parts.names;
-  names.numbers.emplace_back("i");
-  Expression value = field.expression(names);
-  for (const std::size_t buffer : value.buffers()) {
-    if (!parts.made.buffers[buffer].contents)
-      refuse(value.place(),
-             fmt::format("{0}[..]: buffer '{0}' has no contents, so nobody knows its elements before the run",
-                         parts.names.buffers[buffer]));
-  }
-  return value;
-}
-
 ByReference reference_in(const Field& field, std::size_t checked, const Parts& parts) {
   const Table table = field.table({"kernel", "global", "local", "args"});
-  Names names = parts.names;
-  names.buffers.clear();
-  ByReference reference{launch_in(table, names, parts)};
+  ByReference reference{launch_in(table, plan_names(parts), parts)};
   const auto writes = [&](const Argument& argument) {
     const auto* buffer = std::get_if<BufferArgument>(&argument);
     return buffer != nullptr && buffer->index == checked;
@@ -94,7 +79,7 @@ using By = decltype(CheckOf::by);
 By by_in(const std::string& kind, const Field& field, std::size_t checked, const Parts& parts) {
   if (kind == "reference") return reference_in(field, checked, parts);
   if (kind == "npy") return ByFile{path_within(parts.folder, field.line(), field.place())};
-  if (kind == "expression") return ByExpression{expected_in(field, parts)};
+  if (kind == "expression") return ByExpression{element_in(field, parts)};
   if (kind == "permutation_of") return permutation_in(field, checked, parts);
   if (kind == "sum_of") return SumOf{compared_in(field, parts)};
   return sorted_in(field);

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t most_kernel_bytes = 16 << 20;
 constexpr std::size_t most_bytes = 64 << 10;  // of a description
 constexpr std::string_view first_word = "clweave";
 
@@ -40,7 +39,8 @@ std::string options_in(const Field& field) {
     if (!is_known || !std::ranges::all_of(word, belongs))
       field.refuse(
           fmt::format("option '{}': only -cl-.. and -DNAME=value, of letters, digits and _ - = . +", word));
-    if (word.starts_with("-DBUILD_NUMBER")) field.refuse("BUILD_NUMBER is the suite's own");
+    const std::string define = word.starts_with("-D") ? word.substr(2, word.find('=') - 2) : "";
+    if (is_own_define(define)) field.refuse(define + " is the suite's own");
     out += (out.empty() ? "" : " ") + word;
   }
   return out;
@@ -162,7 +162,8 @@ std::optional<std::string> description_in(const std::string& text, const std::st
     if (text.compare(at, 2, "/*") != 0) return {};
     const auto end = text.find("*/", at + 2);
     const auto word = text.find_first_not_of(" \t\r\n*", at + 2);
-    const bool is_ours = word < end && text.compare(word, first_word.size(), first_word) == 0;
+    const bool is_ours = word < end && text.compare(word, first_word.size(), first_word) == 0 &&
+                         text.find_first_of(" \t\r\n*", word) == word + first_word.size();
     if (end == std::string::npos) {
       if (!is_ours) return {};
       const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -188,7 +189,9 @@ Description parse_description(const std::string& toml, const std::string& shown,
   parts.folder = kernel_file.parent_path();
   const Table all = parse_toml(toml, shown).table(keys());
   read_parts(all, parts);
-  const std::string shown_kernels = fs::path(shown).replace_extension(".cl").string();
+  const bool is_file = fs::path(shown).extension() == ".toml" || fs::path(shown).extension() == ".cl";
+  const std::string shown_kernels =
+      is_file ? fs::path(shown).replace_extension(".cl").string() : kernel_file.string();
   parts.source = kernels_in(kernels, shown_kernels, parts.folder, word_defines(parts));
   read_others(all, parts);
   return std::move(parts.made);
@@ -197,7 +200,7 @@ Description parse_description(const std::string& toml, const std::string& shown,
 bool is_described(const fs::path& file) {
   try {
     const Files files = files_of(file);
-    return found_in(files, file_text(files.kernels, most_kernel_bytes)).has_value();
+    return found_in(files, file_text(files.kernels, most_source_bytes)).has_value();
   } catch (const Error& error) {
     return error.code == ErrorCode::usage && file.extension() == ".cl";  // one that is wrong
   }
@@ -206,15 +209,14 @@ bool is_described(const fs::path& file) {
 Description read_description(const fs::path& file) {
   if (file.extension() == t1_ending) return read_t1(file);
   const Files files = files_of(file);
-  const std::string kernels = file_text(files.kernels, most_kernel_bytes);
+  const std::string kernels = file_text(files.kernels, most_source_bytes);
   const auto found = found_in(files, kernels);
   if (!found)
-    throw Error(
-        ErrorCode::usage,
-        fmt::format(
-            "{} has no description: write one in a comment /* clweave .. */ before its code (clweave new "
-            "shows how) or in {}, or say --kernel, --global and --arg",
-            files.shown_kernels, files.shown_toml));
+    throw Error(ErrorCode::usage,
+                fmt::format("{} has no description, in a comment /* clweave .. */ before its code or in {}: "
+                            "clweave new shows "
+                            "one; or say --kernel NAME --global N --arg .. on the command line",
+                            files.shown_kernels, files.shown_toml));
   return parse_description(found->toml, found->shown, files.kernels, kernels);
 }
 

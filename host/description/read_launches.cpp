@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/near_word.hpp"
@@ -28,10 +29,10 @@ std::vector<Expression> range_in(const Field& field, const Names& names) {
 Argument argument_in(const Field& field, const Names& names, const Parts& parts) {
   if (field.is_text()) return BufferArgument{parts.buffer(field)};
   if (!field.is_table())
-    field.refuse_as("the name of a buffer, or a table such as { uint = \"n\" } or { local = \"4 * group\" }");
+    field.refuse_as(R"(the name of a buffer, or a table such as { uint = "n" } or { local = "4 * group" })");
   const auto entries = field.entries();
   if (entries.size() != 1)
-    field.refuse(field.label() + " takes one entry, such as { uint = \"n\" } or { local = \"4 * group\" }");
+    field.refuse(field.label() + R"( takes one entry, such as { uint = "n" } or { local = "4 * group" })");
   const auto& [kind, value] = entries.front();
   if (kind == "local") return LocalArgument{value.expression(names)};
   const auto type = element_type_of(kind);
@@ -76,25 +77,29 @@ bool may_be_kernel(const std::string& name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, belongs);
 }
 
-// Returns whether a step runs in this case for sure: not if a loop's variable decides.
-bool runs(const suite::Case& at, const std::optional<Expression>& when, const std::vector<Loop>& loops,
-          const Parts& parts) {
-  const auto& axes = parts.made.axes;
+// Returns whether a step runs in this case; std::nullopt if a loop's variable or the device decides.
+std::optional<bool> runs(const suite::Case& at, const std::optional<Expression>& when,
+                         const std::vector<Loop>& loops, const Parts& parts) {
   const auto applies = [&](const suite::Axis& axis) {
     return !axis.when || axis.when(at) ||
            suite::text_of(at.at(axis.name)) == suite::text_of(axis.values.front());
   };
-  const auto decides = [&](const Loop& loop) { return when->names(loop.name); };
-  return std::ranges::all_of(axes, applies) &&
-         std::ranges::all_of(parts.made.valid, [&](const auto& valid) { return valid.is_true(at); }) &&
-         (!when || (std::ranges::none_of(loops, decides) && when->is_true(at)));
+  if (!std::ranges::all_of(parts.made.axes, applies) ||
+      !std::ranges::all_of(parts.made.valid, [&](const auto& valid) { return valid.is_true(at); }))
+    return false;
+  if (!when) return true;
+  const auto is_loops = [&](const Loop& loop) { return when->names(loop.name); };
+  const auto is_devices = [&](const char* name) { return when->names(name); };
+  if (std::ranges::any_of(loops, is_loops) || std::ranges::any_of(device_names, is_devices)) return {};
+  return when->is_true(at);
 }
 
-// Returns the names that a launch has in cases that run it: of all values of the axes in its name, with
-// others at their defaults.
-std::set<std::string> kernels_of(const Field& field, const LaunchOf& launch,
-                                 const std::optional<Expression>& when, const std::vector<Loop>& loops,
-                                 const Parts& parts) {
+// Names that a launch may have, and whether it has each for sure.
+using KernelNames = std::map<std::string, bool>;
+
+// Returns those of all values of the axes in the launch's name, with other axes at their defaults.
+KernelNames kernels_of(const Field& field, const LaunchOf& launch, const std::optional<Expression>& when,
+                       const std::vector<Loop>& loops, const Parts& parts) {
   const auto axes = axes_in(launch.kernel, field, parts);
   std::vector<suite::Case> cases(1);
   for (const auto& axis : parts.made.axes) cases[0].axes.emplace_back(axis.name, axis.values.front());
@@ -108,11 +113,11 @@ std::set<std::string> kernels_of(const Field& field, const LaunchOf& launch,
       field.refuse(fmt::format("'{}' names more than {} kernels", launch.kernel, most_names));
     cases = std::move(more);
   }
-  std::set<std::string> out;
+  KernelNames out;
   for (const auto& at : cases) {
     const std::string name = kernel_at(launch.kernel, axes, at);
     if (!may_be_kernel(name)) field.refuse(fmt::format("'{}' cannot be the name of a kernel", name));
-    if (runs(at, when, loops, parts)) out.insert(name);
+    if (const auto sure = runs(at, when, loops, parts); sure.value_or(true)) out[name] |= sure.has_value();
   }
   return out;
 }
@@ -160,20 +165,31 @@ std::string mismatch(const LaunchOf& launch, const Kernel& kernel, const Parts& 
   return {};
 }
 
-void check_kernel(const Field& field, const std::string& name, const LaunchOf& launch, const Parts& parts) {
+// Returns what is wrong with a launch of the kernel of this name; empty if nothing is.
+std::string wrong_with(const std::string& name, const LaunchOf& launch, const Parts& parts) {
   std::vector<std::string> known;
   std::string wrong;
-  bool is_there = false;
   for (const auto& kernel : parts.source.kernels) {
-    known.push_back(kernel.name);
-    if (kernel.name != name) continue;
-    wrong = mismatch(launch, kernel, parts);
-    if (wrong.empty()) return;
-    is_there = true;
+    if (kernel.name != name) {
+      known.push_back(kernel.name);
+    } else if (wrong = mismatch(launch, kernel, parts); wrong.empty()) {
+      return {};
+    }
   }
-  if (is_there) field.refuse(wrong);
-  if (!parts.source.has_more)
-    field.refuse(fmt::format("the kernel file has no kernel '{}'{}", name, suggestion(name, known)));
+  if (!wrong.empty() || parts.source.has_more) return wrong;
+  return fmt::format("the kernel file has no kernel '{}'{}", name, suggestion(name, known));
+}
+
+void check_kernels(const Field& field, const LaunchOf& launch, const KernelNames& names, const Parts& parts) {
+  std::string first_wrong;
+  bool any_fits = false;
+  for (const auto& [name, is_sure] : names) {
+    const std::string wrong = wrong_with(name, launch, parts);
+    if (!wrong.empty() && is_sure) field.refuse(wrong);
+    if (first_wrong.empty()) first_wrong = wrong;
+    any_fits |= wrong.empty();
+  }
+  if (!any_fits && !first_wrong.empty()) field.refuse(first_wrong);
 }
 
 std::vector<Loop> loops_in(const Field& field, Names& names, const Parts& parts) {
@@ -207,8 +223,7 @@ CopyOf copy_in(const Field& field, const Parts& parts) {
 
 StepOf step_in(const Field& field, const Parts& parts) {
   const Table table = field.table({"kernel", "global", "local", "args", "copy", "when", "loops"});
-  Names names = parts.names;
-  names.buffers.clear();
+  Names names = plan_names(parts);
   std::vector<Loop> loops;
   if (const auto given = table.find("loops")) loops = loops_in(*given, names, parts);
   std::optional<Expression> when;
@@ -242,8 +257,7 @@ LaunchOf launch_in(const Table& table, const Names& names, const Parts& parts,
   if (given.size() > most_arguments)
     args->refuse(fmt::format("{} arguments, and there may be {}", given.size(), most_arguments));
   for (const auto& one : given) launch.arguments.push_back(argument_in(one, names, parts));
-  for (const auto& name : kernels_of(kernel, launch, when, loops, parts))
-    check_kernel(kernel, name, launch, parts);
+  check_kernels(kernel, launch, kernels_of(kernel, launch, when, loops, parts), parts);
   return launch;
 }
 

@@ -11,10 +11,11 @@ TEST(NearWord, IsTheOneWithTheFewestEdits) {
   EXPECT_EQ(near_word("bufers", known), "buffers");
   EXPECT_EQ(near_word("bufefrs", known), "buffers");
   EXPECT_EQ(near_word("QUESTION", known), "question");
-  EXPECT_EQ(near_word("m", known), "n");
+  EXPECT_EQ(near_word("m", known), "");
+  EXPECT_EQ(near_word("N", known), "n");
   EXPECT_EQ(near_word("axis", known), "axes");
   EXPECT_EQ(near_word("launches", known), "");
-  EXPECT_EQ(near_word("", known), "n");
+  EXPECT_EQ(near_word("", known), "");
   EXPECT_EQ(near_word(std::string(1000, 'n'), known), "");
 }
 

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptions that are wrong in one thing each: the sentence that refuses each, with its place.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/temporary_folder.hpp"
+#include "description/description.hpp"
+#include "description/saxpy.hpp"
+
+namespace clweave::description {
+namespace {
+
+Description parsed(const std::string& file) {
+  const auto toml = description_in(file, "saxpy.cl");
+  if (!toml) throw Error(ErrorCode::usage, "saxpy.cl: no description");
+  return parse_description(*toml, "saxpy.cl", "/nowhere/saxpy.cl", file);
+}
+
+std::string error_of(const std::string& file) {
+  try {
+    parsed(file);
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::usage) return error.what();
+  }
+  return "no error";
+}
+
+struct Malformed {
+  const char* part;  // of saxpy_file, where it stands once
+  const char* instead;
+  const char* error;  // behind "saxpy.cl:"
+};
+
+const Malformed malformed[] = {
+    // Keys and types.
+    {"question = ", "qestion = ", "3:1: unknown key 'qestion' of the description; did you mean 'question'?"},
+    {"question = \"How fast is y = a x?\"\n", "", "3:1: the description has no 'question'"},
+    {"\"How fast is y = a x?\"", "7",
+     "3:12: 'question' of the description is a number, and must be a text in quotes"},
+    {"\"How fast is y = a x?\"", "\" \"", "3:12: 'question' of the description is empty"},
+    {"\"How fast is y = a x?\"", "'''a\nb'''",
+     "3:12: 'question' of the description is on several lines, and must be on one"},
+    {"\"How fast is y = a x?\"", "\"a\\u0007\"",
+     "3:12: 'question' of the description has a control character"},
+    {"\"How fast is y = a x?\"", "1979-05-27", "3:12: a date or a time, which no description has"},
+    {"[cost]", "[costs]", "46:2: unknown key 'costs' of the description; did you mean 'cost'?"},
+    {"[[checks]]\nbuffer = \"y\"\nexpression", "[checks]\nbuffer = \"y\"\nexpression", "no TOML"},
+    {"[view]\n", "[[view]]\n",
+     "65:1: 'view' of the description is a list, and must be a table with rows, columns, apart, quantity"},
+    {"options = \"-cl-mad-enable -DSCALE=1\"", "options = \"-I/etc\"",
+     "4:11: option '-I/etc': only -cl-.. and -DNAME=value, of letters, digits and _ - = . +"},
+    {"-DSCALE=1", "-DSCALE=<x>",
+     "4:11: option '-DSCALE=<x>': only -cl-.. and -DNAME=value, of letters, digits and _ - = . +"},
+    {"-DSCALE=1", "-DBUILD_NUMBER=1", "4:11: BUILD_NUMBER is the suite's own"},
+    // Axes.
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = []", "9:10: axis 'kernel' is empty"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = [\"naive\", 3]",
+     "9:20: value 2 of axis 'kernel' is of another kind than the first: all are numbers, or all are words"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = [\"naive\", \"naive\"]",
+     "9:20: value 2 of axis 'kernel' is naive again"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = [\"na ive\"]",
+     "9:11: value 1 of axis 'kernel' is 'na ive': a word has letters, digits and _ . + -, at most 60"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = [\"16\"]",
+     "9:11: value 1 of axis 'kernel' is a number in quotes: leave them out"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = [true]",
+     "9:11: value 1 of axis 'kernel' is true or false, and must be a number or a word"},
+    {"kernel = [\"naive\", \"tiled\"]", "kernel = \"naive\"",
+     "9:10: axis 'kernel' is a text, and must be a list of values, or a table with values; what is no axis "
+     "stands above "
+     "the first [..]"},
+    {"ratio = [0.5, 2]", "ratio = [0.5, inf]",
+     "11:15: value 2 of axis 'ratio' is inf, and must be a finite number"},
+    {"ratio = [0.5, 2]", "ratio = [9007199254740993]",
+     "11:10: value 1 of axis 'ratio' is 9007199254740993, and may be 2^53 at most"},
+    {"ratio = ", "Ratio = ",
+     "11:1: axis 'Ratio': a name begins with a letter and has lower-case letters, digits and _, 40 at most"},
+    {"ratio = ", "min = ", "11:1: axis 'min': expressions know 'min' as something else; take another name"},
+    {"ratio = ", "local_bytes = ",
+     "11:1: axis 'local_bytes': expressions know 'local_bytes' as something else; take another name"},
+    {"ratio = ", "time_s = ",
+     "11:1: axis 'time_s': results have a column 'time_s' already; take another name"},
+    {"ratio = ", "form = ", "11:1: axis 'form' is the suite's own; take another name"},
+    {"ratio = ", "type = ", "11:8: axis 'type' has words: the names of implementations or types"},
+    {"ratio = ", "iterations = ", "11:14: axis 'iterations' has whole numbers: how much is done"},
+    {"ratio = ", "threads = ",
+     "11:1: axis 'threads': results have a column 'threads' already; take another name"},
+    {"values = [1024, 4096], from", "vals = [1024, 4096], from",
+     "8:7: unknown key 'vals' of axis 'n'; there are values, meaning, tunable, when, from, to, "
+     "powers_of_two, multiples_of, fractions"},
+    {"values = [1024, 4096], from", "from", "8:5: axis 'n' has no 'values'"},
+    {"from = 1, to = 1000000", "from = 1", "8:5: axis 'n' has no 'to'"},
+    {"from = 1, to = 1000000", "from = 9, to = 1", "8:45: 'to' is less than 'from'"},
+    {"from = 1, to = 1000000", "from = 1, to = 9, multiples_of = 0", "8:63: multiples of 0: of 1 or more"},
+    {"from = 1, to = 1000000", "from = 1, to = 9, multiples_of = 2, fractions = true",
+     "8:5: axis 'n' has both multiples_of and fractions"},
+    {"from = 1, to = 1000000", "from = 1.5, to = 9",
+     "8:37: 'from' of axis 'n' is a number, and must be a whole number"},
+    {"tunable = true", "tunable = \"yes\"",
+     "10:41: 'tunable' of axis 'group' is a text, and must be true or false"},
+    {"when = \"kernel == 'tiled'\"", "when = \"kernl == 'tiled'\"",
+     "10:55: unknown name 'kernl'; did you mean 'kernel'?"},
+    {"when = \"kernel == 'tiled'\"", "when = \"kernel == 'tild'\"",
+     "10:65: 'tild' is no value here; did you mean 'tiled'?"},
+    {"when = \"kernel == 'tiled'\"", "when = \"group > 1\"",
+     "10:54: whether axis 'group' applies cannot depend on 'group' itself"},
+    {"when = \"kernel == 'tiled'\"", "when = \"kernel\"",
+     "10:55: 'when' of axis 'group' gives a word, and must give a number"},
+    // Expressions.
+    {"\"group <= n\"", "\"group <= m\"", "5:19: unknown name 'm'; there are n, group, ratio, kernel"},
+    {"\"group <= n\"", "\"group = n\"", "5:16: '=' sets, '==' compares: write '=='"},
+    {"\"group <= n\"", "\"n ^ 2\"",
+     "5:12: '^' is no operator here: write pow(a, b) for a power, xor(a, b) for bits"},
+    {"\"group <= n\"", "\"1 < n < 5\"", "5:16: '<' after another comparison: join two by '&&'"},
+    {"\"group <= n\"", "\"(n\"", "5:12: the end where ')' belongs, after what '(' began"},
+    {"\"group <= n\"", "\"n *\"", "5:13: the end where a number, a name or '(' belongs"},
+    {"\"group <= n\"", "\"n group\"", "5:12: 'group' where an operator or the end belongs"},
+    {"\"group <= n\"", "\"ceil_dv(n, 2)\"", "5:10: unknown function 'ceil_dv'; did you mean 'ceil_div'?"},
+    {"\"group <= n\"", "\"ceil_div(n)\"", "5:10: ceil_div takes two values, not 1"},
+    {"\"group <= n\"", "\"min\"", "5:10: min is a function: write min(..)"},
+    {"\"group <= n\"", "\"kernel + 1\"", "5:10: a word before '+': words are only compared, by == and !="},
+    {"\"group <= n\"", "\"kernel == 1\"", "5:20: compares a word with a number"},
+    {"\"group <= n\"", "\"n > 1 ? kernel : 2\"", "5:27: '?' chooses between a word and a number"},
+    {"\"group <= n\"", "\"kernel == 'naive\"", "5:20: a word that no ' ends"},
+    {"\"group <= n\"", "\"2x\"", "5:10: '2x' is no number: write 16, 0.5, 1e6 or 0x10"},
+    {"\"group <= n\"", "\"1e999\"", "5:10: '1e999' is no number: write 16, 0.5, 1e6 or 0x10"},
+    {"\"group <= n\"", "\"x[0]\"", "5:10: x[..]: no buffer is known here"},
+    {"\"group <= n\"", "\"i < 3\"", "5:10: unknown name 'i'; there are n, group, ratio, kernel"},
+    {"\"group <= n\"", "\"n > 1 @\"", "5:16: '@' where an operator or the end belongs"},
+    {"\"group <= n\"", "\"local_bytes > n\"",
+     "5:10: unknown name 'local_bytes'; there are n, group, ratio, kernel"},
+    {"\"group <= n\"", "\"\"\"\nn\n  + ü\"\"\"", "7:5: 'ü' where a number, a name or '(' belongs"},
+    {"\"group <= n\"", "[\"n > 1\", 3, []]",
+     "5:22: value 3 of 'valid' of the description is a list, and must be an expression, as text or a number"},
+    {"condition = \"local_bytes", "condition = \"locl_bytes",
+     "14:14: unknown name 'locl_bytes'; did you mean 'local_bytes'?"},
+    {"reason = \"a tile needs more local memory\"\n", "", "13:1: need 1 has no 'reason'"},
+    // Buffers.
+    {"[buffers.y]", "[buffers.n]", "27:10: buffer 'n': there is an axis 'n'"},
+    {"[buffers.y]", "[buffers.x]", "no TOML"},
+    {"[buffers.y]", "[buffers.floor]",
+     "27:10: buffer 'floor': expressions know 'floor' as something else; take another name"},
+    {"type = \"uint\"", "type = \"uint5\"",
+     "23:8: unknown type 'uint5': it is char, uchar, short, ushort, int, uint, long, ulong, half, float or "
+     "double, and may "
+     "have 2, 3, 4, 8 or 16 behind it"},
+    {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"\ncont = \"n\"",
+     "24:1: unknown key 'cont' of buffer 'p'; did you mean 'count'?"},
+    {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"", "22:1: buffer 'p' has no 'count'"},
+    {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"\ncount = \"i\"",
+     "24:10: unknown name 'i'; there are n, group, ratio, local_bytes, global_bytes, cache_bytes, "
+     "compute_units, max_group, simd_width, fp64, fp16, subgroups, kernel"},
+    {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"\ncount = true",
+     "24:9: 'count' of buffer 'p' is true or false, and must be an expression, as text or a number"},
+    {"contents = \"random\"", "contents = \"zeroes\"",
+     "20:12: unknown contents 'zeroes'; did you mean 'zeros'?"},
+    {"contents = \"random\"", "contents = 0",
+     "20:12: 'contents' of buffer 'x' is a number, and must be zeros, iota, permutation, random, or a table "
+     "such as { "
+     "constant = 1 }"},
+    {"contents = \"random\"", "contents = { random = [0, 1], constant = 3 }",
+     "20:12: 'contents' of buffer 'x' takes one of random, normal, constant, expression, npy, raw"},
+    {"contents = \"random\"", "contents = { expression = \"y[i]\" }",
+     "20:28: y[..]: no buffer is known here"},
+    {"{ random = [0, 9] }", "{ random = [9, 0] }", "25:23: random from 9 to 0: the lower comes first"},
+    {"{ random = [0, 9] }", "{ random = [0, 9, 9] }",
+     "25:23: 'random' of 'contents' of buffer 'p' takes two numbers"},
+    {"{ random = [0, 9] }", "{ random = [-1, 9] }",
+     "25:23: 'random' of 'contents' of buffer 'p' is -1, which no uint holds"},
+    {"{ random = [0, 9] }", "{ constant = 4294967296 }",
+     "25:25: 'constant' of 'contents' of buffer 'p' is 4294967296, which no uint holds"},
+    {"{ random = [0, 9] }", "{ normal = [0, 1] }",
+     "25:23: normal contents are for floating-point types, not for uint"},
+    {"{ random = [0, 9] }", "{ npy = \"/etc/passwd\" }",
+     "25:20: '/etc/passwd' is not in the folder of the kernel file: put it beside that file"},
+    {"{ random = [0, 9] }", "{ raw = \"../x.bin\" }",
+     "25:20: '../x.bin' is not in the folder of the kernel file: put it beside that file"},
+    {"{ random = [0, 9] }", "{ raw = \"x.bin\" }", "25:20: there is no file 'x.bin' beside the kernel file"},
+    // Defines.
+    {"GROUP = \"group\"", "2GROUP = \"group\"", "32:1: define '2GROUP': a name has letters, digits and _"},
+    {"GROUP = \"group\"", "BUILD_NUMBER = \"group\"", "32:1: BUILD_NUMBER is the suite's own"},
+    {"GROUP = \"group\"", "GROUP = \"grup\"", "32:10: unknown name 'grup'; did you mean 'group'?"},
+    // Launches.
+    {"kernel = \"saxpy_{kernel}\"", "kernel = \"saxpy_naiv\"",
+     "36:10: the kernel file has no kernel 'saxpy_naiv'; did you mean 'saxpy_naive'?"},
+    {"kernel = \"saxpy_{kernel}\"", "kernel = \"commented\"",
+     "36:10: the kernel file has no kernel 'commented'; there are saxpy_naive, saxpy_tiled, reference"},
+    {"kernel = \"saxpy_{kernel}\"", "kernel = \"saxpy_{kernal}\"",
+     "36:10: 'saxpy_{kernal}': {..} takes the name of an axis; did you mean 'kernel'?"},
+    {"kernel = \"saxpy_{kernel}\"", "kernel = \"saxpy_{ratio}\"",
+     "36:10: 'saxpy_0.5' cannot be the name of a kernel"},
+    {"kernel = \"saxpy_{kernel}\"\n", "", "35:1: launch 1 has no 'kernel'"},
+    {"global = \"round_up(n, group)\"\n", "", "35:1: launch 1 has no 'global'"},
+    {"global = \"round_up(n, group)\"", "global = [1, 2, 3, 4]",
+     "37:10: 'global' of launch 1 has more than 3 dimensions"},
+    {"local = \"group\"\nargs", "local = [\"group\", 1]\nargs",
+     "38:9: 'local' has 2 dimensions and 'global' 1: both have the same"},
+    {"[\"x\", \"p\", \"y\", {", "[\"z\", \"p\", \"y\", {", "39:9: unknown buffer 'z'; there are x, p, y"},
+    {"[\"x\", \"p\", \"y\", {", "[\"n\", \"p\", \"y\", {",
+     "39:9: unknown buffer 'n', which is an axis: write { uint = \"n\" } for its value"},
+    {"{ uint = \"n\" }, {", "{ unit = \"n\" }, {",
+     "39:53: unknown type 'unit' of an argument; did you mean 'uint'?"},
+    {"{ uint = \"n\" }, {", "{ uint = \"n\", int = 1 }, {",
+     "39:51: value 5 of 'args' of launch 1 takes one entry, such as { uint = \"n\" } or { local = \"4 * "
+     "group\" }"},
+    {"{ uint = \"n\" }, {", "7, {",
+     "39:51: value 5 of 'args' of launch 1 is a number, and must be the name of a buffer, or a table such as "
+     "{ uint = \"n\" "
+     "} or { local = \"4 * group\" }"},
+    {"{ uint = \"n\" }, {", "{ float = \"n\" }, {",
+     "36:10: argument 5 of saxpy_naive is 'unsigned int n', and a value of type float is given"},
+    {"{ uint = \"n\" }, {", "{",
+     "36:10: saxpy_naive(global const float* x, __global const uint* restrict p, global float* y, const "
+     "float a, unsigned "
+     "int n, local float* tile) takes 6 arguments, and 5 are given"},
+    {"{ local = \"4 * group\" }]", "\"y\"]",
+     "36:10: argument 6 of saxpy_naive is 'local float* tile', and buffer y is given"},
+    {"when = \"k >= 0\"", "when = \"q >= 0\"",
+     "40:9: unknown name 'q'; there are n, group, ratio, local_bytes, global_bytes, cache_bytes, "
+     "compute_units, max_group, simd_width, fp64, fp16, subgroups, k, j, kernel"},
+    {"{ j = [\"k\", 0, -1] }", "{ k = [0, 2] }", "41:28: loop 'k': there is a loop 'k' around it"},
+    {"{ j = [\"k\", 0, -1] }", "{ n = [0, 2] }", "41:28: loop 'n': there is an axis 'n'"},
+    {"{ j = [\"k\", 0, -1] }", "{ j = [0] }",
+     "41:32: 'j' of value 2 of 'loops' of launch 1 takes from, to and, unless it is 1, a step"},
+    {"{ j = [\"k\", 0, -1] }", "{ j = [0, 1], l = [0, 1] }",
+     "41:26: value 2 of 'loops' of launch 1 takes one variable, such as { k = [0, \"log2(n)\"] }"},
+    {"{ from = \"x\", to = \"y\" }", "{ from = \"x\", to = \"x\" }", "44:8: copies a buffer to itself"},
+    {"{ from = \"x\", to = \"y\" }", "{ from = \"x\" }", "44:8: 'copy' of launch 2 has no 'to'"},
+    {"copy = { from = \"x\", to = \"y\" }", "copy = { from = \"x\", to = \"y\" }\nlocal = 64",
+     "45:1: a copy has no 'local'"},
+    // Cost.
+    {"read = \"4 * n\"", "raed = \"4 * n\"",
+     "47:1: unknown key 'raed' of 'cost' of the description; did you mean 'read'?"},
+    {"bound = \"memory\"", "bound = \"memry\"", "50:9: unknown bound 'memry'; did you mean 'memory'?"},
+    {"bound = \"memory\"", "bound = \"float\"", "50:9: bound 'float' needs 'operations' of the cost"},
+    // Checks.
+    {"buffer = \"y\"\nexpression", "buffer = \"z\"\nexpression",
+     "53:10: unknown buffer 'z'; there are x, p, y"},
+    {"x[i] + p[i]", "x[i] + y[i]",
+     "54:15: y[..]: buffer 'y' has no contents, so nobody knows its elements before the run"},
+    {"x[i] + p[i]", "x + p[i]", "54:29: x is a buffer: write x[i] for its element"},
+    {"x[i] + p[i]", "x[i + p[i]", "54:39: the end where ']' belongs, after the index of x"},
+    {"x[i] + p[i]", "x[i] + q[i]", "54:36: q[..]: unknown buffer 'q'; there are x, p, y"},
+    {"ulp = 1", "ulp = -1", "55:7: 'ulp' of check 1 must be a whole number from 0 to 2^32"},
+    {"ulp = 1", "absolute = -1e-3", "55:12: 'absolute' of check 1 is -0.001, and must be 0 or more"},
+    {"ulp = 1", "relative = 1", "55:12: 'relative' of check 1 is 1, and must be less than 1"},
+    {"ulp = 1", "invariant = \"sorted\"",
+     "52:1: check 1 has expression and invariant: it takes one of reference, npy, expression, invariant, "
+     "permutation_of, sum_of"},
+    {"expression = \"2.5 * ratio * x[i] + p[i]\"", "invariant = \"sortd\"",
+     "54:13: unknown invariant 'sortd'; there is sorted"},
+    {"expression = \"2.5 * ratio * x[i] + p[i]\"", "invariant = \"sorted\"",
+     "55:1: 'ulp' means nothing with 'invariant'"},
+    {"expression = \"2.5 * ratio * x[i] + p[i]\"\nulp = 1", "permutation_of = \"p\"",
+     "54:18: 'p' is of type uint and 'y' of type float: one is no permutation of the other"},
+    {"expression = \"2.5 * ratio * x[i] + p[i]\"\nulp = 1", "sum_of = \"y\"",
+     "54:10: buffer 'y' has no contents to compare with"},
+    {"expression = \"2.5 * ratio * x[i] + p[i]\"\n", "",
+     "52:1: check 1 has nothing to compare with: it takes one of reference, npy, expression, invariant, "
+     "permutation_of, sum_of"},
+    {"kernel = \"reference\"", "kernel = \"refrence\"",
+     "59:24: the kernel file has no kernel 'refrence'; did you mean 'reference'?"},
+    {"args = [\"x\", \"y\"]", "args = [\"x\", \"x\"]",
+     "59:13: the reference does not take 'y', which it must write"},
+    // Presets, view, findings.
+    {"smoke = \"n=1024\"", "smok = \"n=1024\"",
+     "62:1: unknown key 'smok' of 'presets' of the description; did you mean 'smoke'?"},
+    {"smoke = \"n=1024\"", "smoke = \"m=1024\"",
+     "62:9: preset 'smoke' names axis 'm'; there are n, kernel, group, ratio"},
+    {"smoke = \"n=1024\"", "smoke = \"n=0\"", "62:9: preset 'smoke' says n=0, and n takes 1 to 1000000"},
+    {"smoke = \"n=1024\"", "smoke = \"kernel=tild\"",
+     "62:9: preset 'smoke' says kernel=tild, and kernel takes naive, tiled"},
+    {"smoke = \"n=1024\"", "smoke = \"n\"", "62:9: n: write axis=value[,value], such as n=1024,4096"},
+    {"\"n=17\"]", "17]", "63:39: preset 'quick' is a number, and must be a text in quotes"},
+    {"rows = \"kernel\"", "rows = \"kernl\"", "66:8: unknown axis 'kernl'; did you mean 'kernel'?"},
+    {"rows = \"kernel\"", "rows = \"n\"", "65:1: axis 'n' is among both rows and columns"},
+    {"quantity = \"items\"", "quantity = \"speed\"",
+     "68:12: unknown quantity 'speed'; there are rate, items, slowdown"},
+    {"items = \"n\"\n", "", "67:12: quantity 'items' needs 'items' of the cost"},
+    {"kind = \"ratio\"", "kind = \"ration\"", "72:8: unknown kind 'ration'; did you mean 'ratio'?"},
+    {"kind = \"ratio\"", "kind = \"best\"", "73:1: a finding of kind 'best' has no 'of'"},
+    {"to = \"kernel=naive\"\n", "", "70:1: finding 1 has no 'to'"},
+    {"to = \"kernel=naive\"", "to = \"kernel=fast\"",
+     "74:6: 'to' of finding 1 says kernel=fast, and kernel takes naive, tiled"},
+    {"name = \"tiled_speedup\"", "name = \"Tiled speedup\"",
+     "71:8: 'Tiled speedup': a name begins with a letter and has lower-case letters, digits and _"},
+    {"kind = \"ratio\"\nof = \"kernel=tiled\"\nto = \"kernel=naive\"", "kind = \"slope\"\nover = \"kernel\"",
+     "73:8: axis 'kernel' has words, over which nothing slopes"},
+    // The file around it.
+    {"[view]", "[=]", "65:1: no TOML: a line that begins like no entry and no [table]"},
+    {"\n*/\n#define", "\n#define", "2: no */ ends the description"},
+    {"#define TILE", "#include \"/etc/passwd\"\n#define TILE",
+     "76:1: '/etc/passwd' is not in the folder of the kernel file: put it beside that file"},
+    {"#define TILE", "#include \"../x.h\"\n#define TILE",
+     "76:1: '../x.h' is not in the folder of the kernel file: put it beside that file"},
+    {"#define TILE", "#include <x.h>\n#define TILE",
+     "76:1: #include takes \"file\", or the name of an entry of [defines] that is an axis of files' names"},
+    {"#define TILE", "#inc\\\nlude \"x.h\"\n#define TILE",
+     "76:1: write #include \"file\" on one line, of a file in the folder"},
+    {"#define TILE", "%:include \"x.h\"\n#define TILE", "76:1: a directive begins with '#'"},
+    {"#define TILE", "#if __has_include(\"/etc/passwd\")\n#define TILE",
+     "76:1: no directive may ask for files"},
+};
+
+TEST(Malformed, IsRefusedWithPlaceAndAdvice) {
+  ASSERT_EQ(error_of(saxpy_file()), "no error");
+  ASSERT_GE(std::size(malformed), 100U);
+  for (const auto& [part, instead, error] : malformed) {
+    std::string file = saxpy_file();
+    const auto at = file.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+    ASSERT_EQ(file.find(part, at + 1), std::string::npos) << part;
+    file.replace(at, std::string(part).size(), instead);
+    const std::string expected = error;
+    if (expected == "no TOML") {  // the reader's own words
+      EXPECT_TRUE(error_of(file).find(": no TOML: ") != std::string::npos) << error_of(file);
+    } else {
+      EXPECT_EQ(error_of(file), "saxpy.cl:" + expected) << part << " -> " << instead;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clweave::description
