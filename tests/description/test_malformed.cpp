@@ -83,7 +83,12 @@ const Malformed malformed[] = {
      "11:1: axis 'local_bytes': expressions know 'local_bytes' as something else; take another name"},
     {"ratio = ", "time_s = ",
      "11:1: axis 'time_s': results have a column 'time_s' already; take another name"},
-    {"ratio = ", "form = ", "11:1: axis 'form' is the suite's own; take another name"},
+    {"ratio = ", "form = ",
+     "11:8: axis 'form' has words, and known_incorrect, which the suite's own kernels are marked with, is "
+     "not among them"},
+    {"ratio = [0.5, 2]", "form = [\"plain\", \"known_incorrect\"]",
+     "11:8: axis 'form' has words, and known_incorrect, which the suite's own kernels are marked with, is "
+     "not among them"},
     {"ratio = ", "type = ", "11:8: axis 'type' has words: the names of implementations or types"},
     {"ratio = ", "iterations = ", "11:14: axis 'iterations' has whole numbers: how much is done"},
     {"ratio = ", "threads = ",
