@@ -135,14 +135,14 @@ TEST(Description, NamesFilesOfItsFolderAlone) {
     write(file, text.replace(text.find(part), part.size(), contents));
     return error_of(file);
   };
-  EXPECT_EQ(with("{ raw = \"data.bin\" }"), "no error");
-  EXPECT_EQ(with("{ raw = \"near.bin\" }"), "no error");
-  EXPECT_EQ(with("{ raw = \"../inside/data.bin\" }"), "no error");
-  EXPECT_EQ(with("{ raw = \"link.bin\" }"),
+  EXPECT_EQ(with(R"({ raw = "data.bin" })"), "no error");
+  EXPECT_EQ(with(R"({ raw = "near.bin" })"), "no error");
+  EXPECT_EQ(with(R"({ raw = "../inside/data.bin" })"), "no error");
+  EXPECT_EQ(with(R"({ raw = "link.bin" })"),
             "saxpy.cl:25:20: 'link.bin' is not in the folder of the kernel file: put it beside that file");
-  EXPECT_EQ(with("{ raw = \".\" }"), "saxpy.cl:25:20: there is no file '.' beside the kernel file");
+  EXPECT_EQ(with(R"({ raw = "." })"), "saxpy.cl:25:20: there is no file '.' beside the kernel file");
   // A link to the kernel file: what it names is where the file is.
-  EXPECT_EQ(with("{ raw = \"data.bin\" }"), "no error");
+  EXPECT_EQ(with(R"({ raw = "data.bin" })"), "no error");
   fs::create_symlink(file, folder.path() / "saxpy.cl");
   EXPECT_EQ(read_description(folder.path() / "saxpy.cl").file, fs::canonical(file));
 }
@@ -152,9 +152,8 @@ TEST(Description, OfEveryExampleIsReadAndChecksItsOutputs) {
   for (const auto& entry : fs::directory_iterator(CLWEAVE_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".cl") continue;
     ++examples;
-    EXPECT_EQ(error_of(entry.path()), "no error");
-    if (error_of(entry.path()) == "no error")
-      EXPECT_TRUE(read_description(entry.path()).is_checked()) << entry.path();
+    ASSERT_EQ(error_of(entry.path()), "no error");
+    EXPECT_TRUE(read_description(entry.path()).is_checked()) << entry.path();
   }
   EXPECT_GE(examples, 10);
 }

@@ -63,7 +63,7 @@ TEST(Expression, HasFunctions) {
 
 TEST(Expression, ComparesWords) {
   EXPECT_EQ(value("kernel == 'tiled' ? 16 : 1", at(1, "tiled")), 16);
-  EXPECT_EQ(value("kernel != \"tiled\" ? 16 : 1", at(1, "tiled")), 1);
+  EXPECT_EQ(value(R"(kernel != "tiled" ? 16 : 1)", at(1, "tiled")), 1);
   const auto chosen = parsed("kernel == 'tiled' ? 'float4' : kernel");
   EXPECT_TRUE(chosen.is_word());
   EXPECT_EQ(chosen.word_or_number(at(1, "tiled")), "float4");
