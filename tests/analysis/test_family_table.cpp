@@ -142,7 +142,7 @@ TEST(FamilyTable, GivesProgramsClocksAndWhatOtherProgramsTook) {
   EXPECT_EQ(json[2]["platform"], "native, C++20");
   EXPECT_EQ(json[2]["case_id"], "grid/kernel=loop/threads=2");
   EXPECT_EQ(json[2]["kernel"], "loop");
-  EXPECT_EQ(json[2]["threads"], "2");
+  EXPECT_EQ(json[2]["threads"], 2);
   EXPECT_EQ(json[2]["status"], "ok");
   EXPECT_EQ(json[2]["runs"], 3);
   EXPECT_EQ(json[2]["time_s"], 2e-3) << "that of median time";
