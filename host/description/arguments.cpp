@@ -18,23 +18,11 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "description/loaded.hpp"
+#include "description/toml_text.hpp"
 
 namespace clweave::description {
 
 namespace {
-
-// Writes a text as a string of TOML.
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      out += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 // Writes a number as TOML does: 1e6 is the whole number 1000000. Empty if it is none.
 std::optional<std::string> number_in(const std::string& word) {

@@ -29,17 +29,22 @@ struct Quantity {
   const Outcome* from = nullptr;
 };
 
+// Returns a rate of a case with the interval that its time has.
+Quantity with_interval(double rate, const Outcome& outcome) {
+  Quantity out{rate, {}, {}, &outcome};
+  if (outcome.low_s && outcome.high_s && *outcome.low_s > 0) {
+    out.low = rate * outcome.time_s / *outcome.high_s;
+    out.high = rate * outcome.time_s / *outcome.low_s;
+  }
+  return out;
+}
+
 // Returns rate, items or time of a case; std::nullopt if it has none.
 std::optional<Quantity> quantity_of(const Outcome& outcome, const std::string& name) {
   if (name == "time") return Quantity{outcome.time_s, outcome.low_s, outcome.high_s, &outcome};
   const Number rate = name == "items" ? outcome.gitems_per_s : outcome.rate();
   if (!rate || *rate <= 0) return {};
-  Quantity out{*rate, {}, {}, &outcome};
-  if (outcome.low_s && outcome.high_s && *outcome.low_s > 0) {
-    out.low = *rate * outcome.time_s / *outcome.high_s;
-    out.high = *rate * outcome.time_s / *outcome.low_s;
-  }
-  return out;
+  return with_interval(*rate, outcome);
 }
 
 bool is_better(const Quantity& one, const Quantity& other, const std::string& name) {
@@ -131,7 +136,9 @@ class Conclusion {
     for (const auto& outcome : outcomes_) {
       if (!is_among(outcome.at, cases)) continue;
       auto here = quantity_of(outcome, said_.quantity);
-      if (!here && said_.quantity != "time") here = rate_of_equal_work(outcome);
+      // Without a cost both sides of a ratio do the same work.
+      if (!here && said_.quantity != "time" && outcome.time_s > 0)
+        here = with_interval(1 / outcome.time_s, outcome);
       if (!here) continue;
       std::string task;
       for (const auto& [name, value] : outcome.at.axes) {
@@ -140,17 +147,6 @@ class Conclusion {
       }
       const auto [known, is_new] = out.emplace(task, *here);
       if (!is_new && is_better(*here, known->second, said_.quantity)) known->second = *here;
-    }
-    return out;
-  }
-
-  // Without a cost both sides of a ratio do the same work.
-  static std::optional<Quantity> rate_of_equal_work(const Outcome& outcome) {
-    if (outcome.time_s <= 0) return {};
-    Quantity out{1 / outcome.time_s, {}, {}, &outcome};
-    if (outcome.low_s && outcome.high_s && *outcome.low_s > 0) {
-      out.low = 1 / *outcome.high_s;
-      out.high = 1 / *outcome.low_s;
     }
     return out;
   }

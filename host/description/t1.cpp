@@ -16,7 +16,9 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "description/kernel_source.hpp"
+#include "description/loaded.hpp"
 #include "description/python_expression.hpp"
+#include "description/toml_text.hpp"
 
 namespace clweave::description {
 
@@ -25,7 +27,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uintmax_t most_kernel_bytes = 16 << 20;
 constexpr std::array dimensions = {"X", "Y", "Z"};
 
 // A part of the input with its place: "KernelSpecification.Arguments[2]".
@@ -83,19 +84,6 @@ std::string word_of(const Part& part, const std::string& key, const std::string&
   return found ? found->text() : otherwise;
 }
 
-// Quotes a text for TOML.
-std::string toml_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      out += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out + "\"";
-}
-
 // The type of an argument here; empty: none.
 std::string type_of(const std::string& type) {
   static const std::map<std::string, const char*> whole = {
@@ -118,7 +106,7 @@ class Translation {
     const Part file = kernel_->need("KernelFile", "the file of the kernel");
     const std::string name = kernel_->need("KernelName", "which of the file's kernels is tuned").text();
     line(fmt::format("question = {}",
-                     toml_text(fmt::format("Which configuration of {} is the fastest?", name))),
+                     in_quotes(fmt::format("Which configuration of {} is the fastest?", name))),
          "KernelName");
     write_options();
     write_conditions_and_axes(space);
@@ -149,7 +137,7 @@ class Translation {
     std::vector<std::string> words;
     for (const auto& option : options->list()) words.push_back(option.text());
     if (!words.empty())
-      line(fmt::format("options = {}", toml_text(fmt::format("{}", fmt::join(words, " ")))), options->place);
+      line(fmt::format("options = {}", in_quotes(fmt::format("{}", fmt::join(words, " ")))), options->place);
   }
 
   // Values of a parameter, the default first.
@@ -163,7 +151,7 @@ class Translation {
     }
     const auto usual = parameter.find("Default");
     if (!usual) return values;
-    const std::string text = usual->value->is_string()    ? toml_text(usual->text())
+    const std::string text = usual->value->is_string()    ? in_quotes(usual->text())
                              : usual->value->is_boolean() ? fmt::format("{}", usual->flag() ? 1 : 0)
                                                           : fmt::format("{}", usual->number());
     const auto at = std::ranges::find(values, text);
@@ -180,10 +168,10 @@ class Translation {
       const auto values = values_of(parameter);
       if (!names_.parameters.emplace(name, PythonNames::Parameter{axis, values}).second)
         named.refuse("there is a parameter of this name already");
-      axes.emplace_back(fmt::format("{} = {{ values = [{}], tunable = true, meaning = {} }}", toml_text(axis),
-                                    fmt::join(values, ", "), toml_text("tuning parameter " + name)),
+      axes.emplace_back(fmt::format("{} = {{ values = [{}], tunable = true, meaning = {} }}", in_quotes(axis),
+                                    fmt::join(values, ", "), in_quotes("tuning parameter " + name)),
                         parameter.place);
-      defines.emplace_back(fmt::format("{} = {}", toml_text(name), toml_text(axis)), parameter.place);
+      defines.emplace_back(fmt::format("{} = {}", in_quotes(name), in_quotes(axis)), parameter.place);
     }
     write_conditions(space);
     line("[axes]", space.place);
@@ -198,7 +186,7 @@ class Translation {
     line("valid = [", conditions->place);
     for (const auto& condition : conditions->list()) {
       const Part formula = condition.need("Expression", "what must hold");
-      line(fmt::format("  {},", toml_text(formula.expression(names_))), formula.place);
+      line(fmt::format("  {},", in_quotes(formula.expression(names_))), formula.place);
     }
     line("]", conditions->place);
   }
@@ -218,11 +206,11 @@ class Translation {
         write_buffer(argument, type);
       } else if (memory == "Scalar") {
         const Part value = argument.need("FillValue", "the value of the scalar");
-        arguments_.push_back(fmt::format("{{ {} = {} }}", type, toml_text(value.expression(names_))));
+        arguments_.push_back(fmt::format("{{ {} = {} }}", type, in_quotes(value.expression(names_))));
       } else if (memory == "Local") {
         const std::string count = argument.need("Size", "elements of local memory").expression(names_);
         arguments_.push_back(fmt::format(
-            "{{ local = {} }}", toml_text(fmt::format("{} * {}", element_type_of(type)->bytes(), count))));
+            "{{ local = {} }}", in_quotes(fmt::format("{} * {}", element_type_of(type)->bytes(), count))));
       } else {
         argument.need("MemoryType", "")
             .refuse(fmt::format("is {}: an argument of OpenCL is a Scalar, a Vector or Local", memory));
@@ -233,15 +221,15 @@ class Translation {
   void write_buffer(const Part& argument, const std::string& type) {
     const std::string given = word_of(argument, "Name", "");
     const std::string name = given.empty() ? fmt::format("argument_{}", arguments_.size()) : lower(given);
-    line(fmt::format("[buffers.{}]", toml_text(name)), argument.place);
-    line(fmt::format("type = {}", toml_text(type)), argument.inside("Type"));
+    line(fmt::format("[buffers.{}]", in_quotes(name)), argument.place);
+    line(fmt::format("type = {}", in_quotes(type)), argument.inside("Type"));
     line(fmt::format("count = {}",
-                     toml_text(argument.need("Size", "its number of elements").expression(names_))),
+                     in_quotes(argument.need("Size", "its number of elements").expression(names_))),
          argument.inside("Size"));
     const bool is_output = word_of(argument, "AccessType", "") == "WriteOnly";
     if (!is_output) line("contents = " + contents_of(argument), argument.inside("FillType"));
     buffers_[given] = name;
-    arguments_.push_back(toml_text(name));
+    arguments_.push_back(in_quotes(name));
   }
 
   std::string contents_of(const Part& argument) const {
@@ -255,7 +243,7 @@ class Translation {
     if (kind == "Random") return fmt::format("{{ random = [0, {}] }}", value ? value->number() : 1.0);
     if (kind == "BinaryRaw")
       return fmt::format("{{ raw = {} }}",
-                         toml_text(argument.need("DataSource", "the file of the bytes").text()));
+                         in_quotes(argument.need("DataSource", "the file of the bytes").text()));
     fill.refuse(fmt::format(
         "is {}, which takes a program to read: write the bytes into a file and make it BinaryRaw", kind));
   }
@@ -323,9 +311,9 @@ class Translation {
       local.pop_back();
       global.pop_back();
     }
-    for (auto* sizes : {&local, &global}) std::ranges::transform(*sizes, sizes->begin(), toml_text);
+    for (auto* sizes : {&local, &global}) std::ranges::transform(*sizes, sizes->begin(), in_quotes);
     line("[[launches]]", kernel_->place);
-    line("kernel = " + toml_text(name), kernel_->inside("KernelName"));
+    line("kernel = " + in_quotes(name), kernel_->inside("KernelName"));
     line(fmt::format("global = [{}]", fmt::join(global, ", ")),
          kernel_->inside(names_.problem.empty() ? "GlobalSize" : "ProblemSize"));
     line(fmt::format("local = [{}]", fmt::join(local, ", ")), kernel_->inside("LocalSize"));
@@ -347,9 +335,9 @@ class Translation {
             "with --unchecked, or describe the kernel with a reference kernel or a .npy file",
             fill.text()));
       line("[[checks]]", reference.place);
-      line("buffer = " + toml_text(buffer->second), target.place);
+      line("buffer = " + in_quotes(buffer->second), target.place);
       line(fmt::format("expression = {}",
-                       toml_text(fmt::format("{}", reference.need("FillValue", "the constant").number()))),
+                       in_quotes(fmt::format("{}", reference.need("FillValue", "the constant").number()))),
            reference.inside("FillValue"));
       write_tolerance(reference);
     }
@@ -401,7 +389,7 @@ Description read_t1(const fs::path& file) {
   const fs::path folder = fs::canonical(file).parent_path();
   const fs::path kernels = path_within(folder, made.kernel_file.string(), of_file);
   try {
-    return parse_description(made.toml, shown, kernels, file_text(kernels, most_kernel_bytes));
+    return parse_description(made.toml, shown, kernels, kernel_text(kernels));
   } catch (const Error& error) {
     throw Error(error.code, with_part(error.what(), shown, made.parts));
   }
