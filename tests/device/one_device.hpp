@@ -202,12 +202,13 @@ inline bool is_too_big_to_simulate(const Job& job) try {
 }
 
 // Returns whether Oclgrind 21.10 fails with all its checks; WhatIsBeyondTheSimulator runs these with fewer.
-// Its check for uninitialised reads crashes on floating-point `single`; in `binomial` and for tuples its
-// optimising compiler leaves a call that the simulator does not know.
+// Its check for uninitialised reads crashes on floating-point `single` and `vector`; in `binomial` and for
+// tuples its optimising compiler leaves a call that the simulator does not know.
 inline bool is_beyond_the_simulator(const Job& job) {
   const Case& at = job.at;
   if (job.family->name == "reduction")
-    return at.text("kernel").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
+    return (at.text("kernel").ends_with("single") || at.is("kernel", "vector")) &&
+           (at.is("type", "float") || at.is("type", "double"));
   return job.family->name == "scan" && (at.is("kernel", "binomial") || at.number("tuple") != 1);
 }
 

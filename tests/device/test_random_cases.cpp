@@ -69,6 +69,13 @@ Extent extent_of(const Plan& plan) {
 // A simulator takes microseconds for a work-item.
 Extent small_extent() { return on("oclgrind") ? Extent{1 << 14, 1 << 9} : Extent{1 << 18, 1 << 13}; }
 
+// Axes whose values tell the kernels apart.
+constexpr const char* kernel_axes[] = {"kernel", "operation"};
+
+bool names_kernel(const Axis& axis) {
+  return std::ranges::find(kernel_axes, axis.name) != std::end(kernel_axes);
+}
+
 // Draws one case after the other, from a seed.
 class Draws {
  public:
@@ -88,7 +95,7 @@ class Draws {
       Value value = fixed.at.at(axis.name);
       if (is_size(axis.name) && family.uses(fixed.at, axis.name))
         value = size_of(axis, value).value_or(value);
-      else if (own_launch && below(2) == 0)
+      else if (own_launch && !names_kernel(axis) && below(2) == 0)
         value = launch_of(axis).value_or(value);
       sweep[axis.name] = Values(value);
     }
@@ -170,7 +177,7 @@ std::vector<Kernel> kernels_with_cases() {
   std::vector<Kernel> out;
   for (const auto& job : smoke_jobs(false)) {
     std::string name = job.family->name;
-    for (const char* axis : {"kernel", "operation"}) {
+    for (const char* axis : kernel_axes) {
       if (job.family->axis(axis) != nullptr) name += "_" + job.at.text(axis);
     }
     auto known = std::ranges::find(out, name, &Kernel::name);
