@@ -774,8 +774,14 @@ TEST_F(Faults, ASlowCopyIsNamedByItsFamily) {
   if (!on("pocl")) GTEST_SKIP() << "the layer's copies are the same anywhere; on PoCL alone, to save time";
   const auto measured = [&](const char* file) {
     std::string csv = (trial.folder() / file).string();
-    ended = trial.run(one_case(csv, "copy", "kernel=buffer/.*type=uint/", "n=1048576"));
-    EXPECT_EQ(ended.code, 0) << ended.err;
+    // A busy host may refuse the layer's clock, and has none that tells times as exactly.
+    for (int tries = 0; tries < 5; ++tries) {
+      Strings arguments = one_case(csv, "copy", "kernel=buffer/.*type=uint/", "n=1048576");
+      arguments.emplace_back("--overwrite");
+      ended = trial.run(arguments);
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      if (read_results(csv).cases.front().timer == Timer::event) break;
+    }
     return csv;
   };
   const std::string reference = (trial.folder() / "reference.json").string();
