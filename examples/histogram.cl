@@ -43,14 +43,14 @@ args = ["counts"]
 [[launches]]
 kernel = "count_in_global"
 when = "kernel == 'global'"
-global = "group * min(ceil_div(n, group), groups)"
+global = "group * groups"
 local = "group"
 args = ["counts", "values", { uint = "n" }]
 
 [[launches]]
 kernel = "count_in_local"
 when = "kernel != 'global'"
-global = "group * min(ceil_div(n, group), groups)"
+global = "group * groups"
 local = "group"
 args = ["counts", "values", { uint = "n" }]
 
@@ -65,7 +65,7 @@ buffer = "counts"
 reference = { kernel = "reference", global = "bins", args = ["counts", "values", { uint = "n" }] }
 
 [presets]
-smoke = "n=3000 kernel=global,local,privatised data=uniform,alike bins=64 copies=4 group=64"
+smoke = "n=3000 kernel=global,local,privatised data=uniform,alike bins=64 copies=4 group=64 groups=8"
 quick = [
   "kernel=global,local,privatised data=uniform,skewed,alike",
   "kernel=global,local,privatised bins=1024",

@@ -40,7 +40,7 @@ args = ["z", "x", "y", { float = 2.5 }, { uint = "n / width" }]
 [[launches]]
 kernel = "grid_stride"
 when = "kernel == 'grid_stride'"
-global = "group * min(ceil_div(n / width, group), groups)"
+global = "group * groups"
 local = "group"
 args = ["z", "x", "y", { float = 2.5 }, { uint = "n / width" }]
 
