@@ -19,8 +19,6 @@ namespace clweave::commands {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Options {
   std::vector<std::string> files;
   std::vector<std::string> baseline;

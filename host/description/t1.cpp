@@ -232,7 +232,7 @@ class Translation {
     arguments_.push_back(in_quotes(name));
   }
 
-  std::string contents_of(const Part& argument) const {
+  static std::string contents_of(const Part& argument) {
     const Part fill = argument.need("FillType", "what the argument holds: Constant, Random or BinaryRaw");
     const std::string kind = fill.text();
     const auto value = argument.find("FillValue");

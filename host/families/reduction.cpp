@@ -160,7 +160,7 @@ constexpr std::array<Form, 14> forms = {{{"interleaved", "interleaved", 1, 0, fa
 const Form& form_of(const Case& at) {
   // Returned for kernels of baselines (CUB, ...), which claims refer to: no property is set.
   static constexpr Form other{};
-  const auto it =
+  const auto* const it =
       std::ranges::find_if(forms, [&](const Form& form) { return at.is("kernel", form.variant); });
   return it != forms.end() ? *it : other;
 }
