@@ -43,6 +43,29 @@ std::string family_of_t4(const MeasureOptions& options, const std::vector<Job>& 
   return family;
 }
 
+Report report_of(const DeviceInfo& device, const Tuner& tuner) {
+  Report out;
+  out.line();
+  out.line(fmt::format("{}  {}, driver {}", paint(device.name, Style::bold), device.platform, device.driver));
+  out.line();
+  out.table(searches_table(tuner.searches()));
+  out.line();
+  return out;
+}
+
+// Says what the searches left in the store, and which kept nothing.
+void say_kept(const MeasureOptions& options, const TunedStore& store, int kept, int disturbed, int people) {
+  if (disturbed > 0)
+    log_line(
+        "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says{}\n",
+        disturbed, options.wait_quiet_s > 0 ? "" : "; --wait-quiet 5m waits for quiet moments");
+  if (kept > 0)
+    put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
+                            options.store.empty() ? "" : " with --store " + shell_word(options.store)));
+  else
+    put(people, fmt::format("nothing new to keep in {}\n", store.path()));
+}
+
 int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const Strategy strategy = strategy_of(options.strategy);
@@ -99,27 +122,12 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
       disturbed += outcome == Kept::disturbed ? 1 : 0;
       failed = failed || found.best() == nullptr;
     }
-    Report report;
-    report.line();
-    report.line(fmt::format("{}  {}, driver {}", paint(devices[d].name, Style::bold), devices[d].platform,
-                            devices[d].driver));
-    report.line();
-    report.table(searches_table(tuner.searches()));
-    report.line();
-    print(report, "text", people);
+    print(report_of(devices[d], tuner), "text", people);
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;
   if (!of_t4.empty()) write_t4(options.t4, {file->path()}, families, of_t4);
-  if (disturbed > 0)
-    log_line(
-        "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says{}\n",
-        disturbed, options.wait_quiet_s > 0 ? "" : "; --wait-quiet 5m waits for quiet moments");
-  if (kept > 0)
-    put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
-                            options.store.empty() ? "" : " with --store " + shell_word(options.store)));
-  else
-    put(people, fmt::format("nothing new to keep in {}\n", store.path()));
+  say_kept(options, store, kept, disturbed, people);
   return failed ? case_failed : success;
 }
 

@@ -100,11 +100,10 @@ RunTime run_of(const Record& r) {
 
 // Returns whether two rows of a file are one measurement: of the same run, or a copy under another number.
 // The host's clock has so many digits that two runs hardly ever agree in it and in the whole interval.
-bool is_same_measurement(const RunTime& one, const RunTime& other) {
-  if (one.file != other.file) return false;
-  return one.run == other.run ||
-         (one.call_s && one.call_s == other.call_s && one.min_s && one.min_s == other.min_s &&
-          one.time_s == other.time_s && one.low_s == other.low_s && one.high_s == other.high_s);
+bool is_same_measurement(const RunTime& a, const RunTime& b) {
+  if (a.file != b.file) return false;
+  return a.run == b.run || (a.call_s && a.call_s == b.call_s && a.min_s && a.min_s == b.min_s &&
+                            a.time_s == b.time_s && a.low_s == b.low_s && a.high_s == b.high_s);
 }
 
 // Returns the compute units of a device whose row, of an older file, does not tell them: from its items,

@@ -195,6 +195,32 @@ bool BaselineTime::runs_on(const DeviceResults& other) const {
   return device.name == other.name || (other.type == "cpu" && device.name == other.cpu);
 }
 
+namespace {
+
+// Adds the rows of the same case of another file.
+void add_rows(CaseTimes& at, const CaseTimes& more) {
+  at.rows += more.rows;
+  at.bad += more.bad;
+  at.known_incorrect = at.known_incorrect || more.known_incorrect;
+  at.unverified = at.unverified || more.unverified;
+  at.each_by_itself = at.each_by_itself || more.each_by_itself;
+  at.bounded = at.bounded || more.bounded;
+  if (at.ok()) {
+    at.status = more.status;
+    at.reason = more.reason;
+  }
+  if (at.clock.empty()) {
+    at.clock = more.clock;
+    at.cache = more.cache;
+  }
+  if (at.cache != more.cache) at.cache = several_clocks;
+  if (!more.clock.empty() && at.clock != more.clock) at.clock = several_clocks;
+  if (at.work != more.work) at.work = at.items = "several sizes";
+  at.runs.insert(at.runs.end(), more.runs.begin(), more.runs.end());
+}
+
+}  // namespace
+
 void ResultsSet::merge(ResultsSet other) {
   const auto file = static_cast<std::uint32_t>(files.size());
   for (auto& device : other.devices) {
@@ -228,24 +254,7 @@ void ResultsSet::merge(ResultsSet other) {
         at = std::move(more);
         continue;
       }
-      at.rows += more.rows;
-      at.bad += more.bad;
-      at.known_incorrect = at.known_incorrect || more.known_incorrect;
-      at.unverified = at.unverified || more.unverified;
-      at.each_by_itself = at.each_by_itself || more.each_by_itself;
-      at.bounded = at.bounded || more.bounded;
-      if (at.ok()) {
-        at.status = more.status;
-        at.reason = more.reason;
-      }
-      if (at.clock.empty()) {
-        at.clock = more.clock;
-        at.cache = more.cache;
-      }
-      if (at.cache != more.cache) at.cache = several_clocks;
-      if (!more.clock.empty() && at.clock != more.clock) at.clock = several_clocks;
-      if (at.work != more.work) at.work = at.items = "several sizes";
-      at.runs.insert(at.runs.end(), more.runs.begin(), more.runs.end());
+      add_rows(at, more);
     }
   }
   figures.insert(figures.end(), other.figures.begin(), other.figures.end());

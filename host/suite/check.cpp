@@ -486,7 +486,7 @@ class Checker {
   // Compares a stretch of an output that nothing wrote.
   ComparisonResult of_unwritten(const Check& check, const Stretch& part) {
     const Bytes garbage = poisoned(part.end - part.begin);
-    const ComparisonResult tally = compared(check, part.begin, garbage);
+    ComparisonResult tally = compared(check, part.begin, garbage);
     rule(!tally.measured || !check.unit.empty(), "the check of buffer {} measures something and has no unit",
          check.buffer.index);
     const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;

@@ -79,7 +79,7 @@ std::string damage_of(const json& store) {
     }
     for (const auto& [device, entries] : store.at("devices").items()) {
       for (const auto& [work, entry] : entries.items()) {
-        at = device + ", " + work;
+        at = fmt::format("{}, {}", device, work);
         check_entry(entry);
       }
     }
@@ -124,7 +124,7 @@ std::string unusable(const json& entry) {
 
 // Removes the entries that are used for no case. Adds a line for each.
 void leave_out_unusable(json& store, const std::string& path, std::vector<std::string>& left_out) {
-  for (auto& [device, entries] : store.at("devices").items()) {
+  for (const auto& [device, entries] : store.at("devices").items()) {
     for (auto it = entries.begin(); it != entries.end();) {
       const std::string why = unusable(*it);
       const bool of_others = it->value("described", false);  // whose file this run was not given

@@ -318,8 +318,8 @@ TEST_F(OwnKernels, OtherRunsAreSilentAboutTunedOnes) {
                      described + R"("family": "doubling", "axes": {}, "configuration": {}, "time_s": 1}}}})");
   };
   const Strings words = {
-      "run", "--family", "branch_divergence", "--preset",        "smoke", "--where", "paths=1",    "--where",
-      "n=1", "--tuned",  "--store",           store("").c_str(), "--csv", csv(),     "--overwrite"};
+      "run", "--family", "branch_divergence", "--preset", "smoke", "--where", "paths=1",    "--where",
+      "n=1", "--tuned",  "--store",           store(""),  "--csv", csv(),     "--overwrite"};
   EXPECT_THAT(succeed(words).err, HasSubstr("there is no family doubling"));
   store(R"("described": true, )");
   EXPECT_THAT(succeed(words).err, Not(HasSubstr("doubling")));
