@@ -204,6 +204,7 @@ class Programs {
         continue;  // the device lacks something
       }
     }
+    if (taken_.empty()) room_ = 0;  // no draw of a kernel that the device lacks
     if (!taken_.empty() && !on("oclgrind"))
       most_ = {std::max(most_.bytes, times * least.bytes), std::max(most_.items, times * least.items)};
   }
