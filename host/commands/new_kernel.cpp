@@ -24,7 +24,7 @@ namespace {
 // NAME stands for the family's name, which is the file's.
 constexpr std::string_view form = R"form(/* clweave
 
-# The description, in TOML; docs/your-kernel.md lists every key. Texts in quotes are expressions where a number
+# The description, in TOML; docs/description.md lists every key. Texts in quotes are expressions where a number
 # is meant: they name axes, and know + - * / ( ) ?: && || == < round_up(a,b) ceil_div(a,b) min max log2 and more.
 
 question = "Which way of y = a x + y is fastest?"

@@ -92,11 +92,11 @@ std::optional<std::string> range_of(const std::string& text, const char* word, c
   return fmt::format("{{ {} = [{}, {}] }}", word, *low, *high);
 }
 
-std::string contents_of(const std::string& text, const ElementType& type) {
-  for (const char* word : {"iota", "zeros", "permutation"}) {
+std::string contents_of(const std::string& text) {
+  for (const char* word : {"iota", "zeros", "permutation", "random"}) {
     if (text == word) return in_quotes(text);
   }
-  if (const auto random = range_of(text, "random", type.is_float() ? "[0, 1]" : "[0, 100]")) return *random;
+  if (const auto random = range_of(text, "random", "")) return *random;
   if (const auto normal = range_of(text, "normal", "[0, 1]")) return *normal;
   if (text.ends_with(".npy")) return fmt::format("{{ npy = {} }}", in_quotes(text));
   if (text.ends_with(".bin") || text.ends_with(".raw")) return fmt::format("{{ raw = {} }}", in_quotes(text));
@@ -122,6 +122,12 @@ std::optional<std::string> literal_of(const std::string& text) {
   return fmt::format("{{ {} = {} }}", type, in_quotes(number));
 }
 
+// Tells whether a text may be a type, or one that an axis decides, such as {type}.
+bool may_be_type(const std::string& text) {
+  return element_type_of(text) ||
+         (text.find('{') != std::string::npos && text.find('}') != std::string::npos);
+}
+
 struct Argument {
   std::string of_launch;              // as an element of `args`
   std::optional<std::string> buffer;  // its line in [buffers]
@@ -138,8 +144,10 @@ Argument argument_of(const std::string& word, const std::string& option) {
   const auto open = value.find('['), colon = value.find(':');
   if (open == std::string::npos || (colon != std::string::npos && colon < open)) {
     const std::string type = trimmed(value.substr(0, colon));
-    if (colon == std::string::npos || !element_type_of(type)) refuse(option, forms_of_arg);
-    return {fmt::format("{{ {} = {} }}", type, in_quotes(trimmed(value.substr(colon + 1)))), {}};
+    if (colon == std::string::npos || !may_be_type(type)) refuse(option, forms_of_arg);
+    return {fmt::format("{{ {} = {} }}", element_type_of(type) ? type : in_quotes(type),
+                        in_quotes(trimmed(value.substr(colon + 1)))),
+            {}};
   }
   const auto close = closing(value, open);
   if (close == std::string::npos) refuse(option, "a ] is missing");
@@ -147,12 +155,11 @@ Argument argument_of(const std::string& word, const std::string& option) {
   const std::string rest = trimmed(value.substr(close + 1));
   if (kind == "local" && !rest.empty()) refuse(option, forms_of_arg);
   if (kind == "local") return {fmt::format("{{ local = {} }}", in_quotes(count)), {}};
-  const auto type = element_type_of(kind);
-  if (!type)
+  if (!may_be_type(kind))
     refuse(option, fmt::format("there is no type '{}': such are float, int, uint, double, float4", kind));
   if (!rest.empty() && rest.front() != ':') refuse(option, forms_of_arg);
   const std::string contents = rest.empty() ? "out" : trimmed(rest.substr(1));
-  const std::string filled = contents == "out" ? "" : ", contents = " + contents_of(contents, *type);
+  const std::string filled = contents == "out" ? "" : ", contents = " + contents_of(contents);
   return {in_quotes(name),
           fmt::format("{} = {{ type = {}, count = {}{} }}", name, in_quotes(kind), in_quotes(count), filled)};
 }

@@ -16,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "description/case_text.hpp"
 #include "description/checks.hpp"
 #include "description/scalars.hpp"
 
@@ -51,16 +52,6 @@ Numbers numbers_of(const DeviceInfo& device) {
           {"simd_width", number(device.lockstep)}};
 }
 
-// Replaces each {axis} by the axis's value.
-std::string kernel_name(std::string name, const suite::Case& at) {
-  for (const auto& [axis, value] : at.axes) {
-    const std::string mark = "{" + axis + "}";
-    for (auto found = name.find(mark); found != std::string::npos; found = name.find(mark))
-      name.replace(found, mark.size(), suite::text_of(value));
-  }
-  return name;
-}
-
 // Buffers in steps and references are numbered as in the description until the plan knows which it has.
 class Planner {
  public:
@@ -91,7 +82,7 @@ class Planner {
                   .written = cost(said_.written),
                   .flops = cost(said_.operations),
                   .items = cost(said_.items)};
-    plan_.peak = said_.bound;
+    plan_.peak = peak_bounding(text_at(said_.bound, at_));
     return std::move(plan_);
   }
 
@@ -151,7 +142,7 @@ class Planner {
   }
 
   Launch launch_of(const LaunchOf& launch) {
-    Launch out{kernel_name(launch.kernel, at_), range_of(launch.global), range_of(launch.local), {}};
+    Launch out{text_at(launch.kernel, at_), range_of(launch.global), range_of(launch.local), {}};
     for (std::size_t d = 0; d < out.local.size(); ++d) {
       if (out.global[d] % out.local[d] != 0)
         refuse(launch.place,
@@ -179,15 +170,22 @@ class Planner {
 
   suite::Scalar bytes_of(const ScalarArgument& scalar) const {
     const double value = scalar.value.value(at_, variables_);
-    return with_scalar(scalar.type.of, [&]<class T>() {
+    const ElementType type = scalar.type.at(at_);
+    need_double(type);
+    return with_scalar(type.of, [&]<class T>() {
       const auto held = scalar_of<T>(value);
       if (!held)
         refuse(scalar.value.place(), fmt::format("'{}' is {} in {}, which no {} holds", scalar.value.text(),
-                                                 value, at_.id(), scalar.type.text()));
-      suite::Scalar bytes(scalar.type.bytes());
+                                                 value, at_.id(), type.text()));
+      suite::Scalar bytes(type.bytes());
       for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) std::memcpy(&bytes[at], &*held, sizeof(T));
       return bytes;
     });
+  }
+
+  void need_double(const ElementType& type) const {
+    Plan::need(device_.fp64 || type.of != ElementType::Of::double_,
+               "the device has no double precision (cl_khr_fp64)");
   }
 
   // Adds the checks of buffers that the steps use. A row has one value: the first check in ULP measures it.
@@ -198,7 +196,7 @@ class Planner {
       if (!of_steps.contains(check.buffer)) continue;
       std::optional<Launch> reference;
       if (const auto* by = std::get_if<ByReference>(&check.by)) reference = launch_of(by->launch);
-      const bool is_measured = !has_measure && measures(check);
+      const bool is_measured = !has_measure && measures(check) && filled_.type(check.buffer).is_float();
       has_measure = has_measure || is_measured;
       suite::Check made = check_of(check, filled_, {check.buffer}, std::move(reference), is_measured);
       if (std::holds_alternative<ByExpression>(check.by)) try_ends(check.buffer, made.compare);
@@ -210,8 +208,7 @@ class Planner {
     for (std::size_t b = 0; b < said_.buffers.size(); ++b) {
       if (!used_.contains(b)) continue;
       const BufferOf& of = said_.buffers[b];
-      Plan::need(device_.fp64 || of.type.of != ElementType::Of::double_,
-                 "the device has no double precision (cl_khr_fp64)");
+      need_double(filled_.type(b));
       numbers_[b] = plan_.buffers.size();
       suite::BufferSpec spec{filled_.bytes(b), {}};
       if (of.contents)
@@ -227,7 +224,7 @@ class Planner {
   template <class F>
   void try_ends(std::size_t buffer, const F& f) const {
     if (!tries_elements_) return;
-    std::vector<std::byte> element(said_.buffers[buffer].type.bytes());
+    std::vector<std::byte> element(filled_.type(buffer).bytes());
     f(0, element);
     f(filled_.bytes(buffer) - element.size(), element);
   }

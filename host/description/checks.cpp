@@ -223,7 +223,7 @@ long double wide(T value) {
 }
 
 long double sum_of_filled(const Filled& filled, std::size_t buffer) {
-  return with_scalar(filled.model().description.buffers[buffer].type.of, [&]<class T>() {
+  return with_scalar(filled.type(buffer).of, [&]<class T>() {
     const auto value = filled.values<T>(buffer);
     const std::uint64_t count = filled.elements(buffer);
     Sum sum;
@@ -266,12 +266,13 @@ auto has_sum(const Checked& checked, std::size_t of, const Filled& filled) {
 void need_size(const ByFile& by, std::size_t buffer, const Filled& filled) {
   const DataFile& file = filled.model().file(by.path);
   const BufferOf& of = filled.model().description.buffers[buffer];
-  const std::uint64_t wanted = filled.elements(buffer) * of.type.scalar_bytes();
+  const std::uint64_t scalar_bytes = filled.type(buffer).scalar_bytes();
+  const std::uint64_t wanted = filled.elements(buffer) * scalar_bytes;
   if (file.bytes() != wanted)
     throw Error(ErrorCode::usage,
                 fmt::format("{}: the check of '{}' needs {} elements in {}, and {} holds {}",
                             of.count.place().text(), of.name, filled.elements(buffer), filled.at().id(),
-                            by.path.filename().string(), file.bytes() / of.type.scalar_bytes()));
+                            by.path.filename().string(), file.bytes() / scalar_bytes));
 }
 
 }  // namespace
@@ -286,7 +287,7 @@ bool measures(const CheckOf& check) {
 Check check_of(const CheckOf& check, const Filled& filled, suite::Buffer buffer,
                std::optional<suite::Launch> reference, bool is_measured) {
   const BufferOf& of = filled.model().description.buffers[check.buffer];
-  const Checked checked{of.type, of.name, check.tolerance, is_measured};
+  const Checked checked{filled.type(check.buffer), of.name, check.tolerance, is_measured};
   Check made{buffer, {}};
   std::visit(
       Overloaded{

@@ -76,9 +76,10 @@ T counted(std::uint64_t i) {
 }
 
 template <class T>
-Values<T> by_expression(const Expression& value, const Filled& filled, const BufferOf& buffer) {
-  return [of = value.per_element(filled.at(), filled.reader()), value, name = buffer.name,
-          type = buffer.type](std::uint64_t i) -> T {
+Values<T> by_expression(const Expression& value, const Filled& filled, std::size_t buffer) {
+  return [of = value.per_element(filled.at(), filled.reader()), value,
+          name = filled.model().description.buffers[buffer].name,
+          type = filled.type(buffer)](std::uint64_t i) -> T {
     const double computed = of(i);
     if (const auto held = scalar_of<T>(computed)) return *held;
     throw Error(
@@ -103,25 +104,30 @@ Model::Model(Description made) : description(std::move(made)) {
   };
   for (const auto& buffer : description.buffers) {
     const auto* file = buffer.contents ? std::get_if<FromFile>(&*buffer.contents) : nullptr;
-    if (file != nullptr) add(file->path, file->npy, buffer.type);
+    if (file != nullptr) add(file->path, file->npy, buffer.type.all().front());
   }
   for (const auto& check : description.checks) {
     if (const auto* file = std::get_if<ByFile>(&check.by))
-      add(file->path, true, description.buffers[check.buffer].type);
+      add(file->path, true, description.buffers[check.buffer].type.all().front());
   }
+}
+
+ElementType Filled::type(std::size_t buffer) const {
+  return model_->description.buffers[buffer].type.at(at_);
 }
 
 std::uint64_t Filled::elements(std::size_t buffer) const {
   const BufferOf& of = model_->description.buffers[buffer];
-  return of.count.whole(at_, 1, most_elements, device_) * of.type.width;
+  return of.count.whole(at_, 1, most_elements, device_) * type(buffer).width;
 }
 
 std::uint64_t Filled::bytes(std::size_t buffer) const {
   const BufferOf& of = model_->description.buffers[buffer];
-  const std::uint64_t bytes = elements(buffer) / of.type.width * of.type.bytes();
+  const ElementType type = this->type(buffer);
+  const std::uint64_t bytes = elements(buffer) / type.width * type.bytes();
   const auto* file = of.contents ? std::get_if<FromFile>(&*of.contents) : nullptr;
   if (file == nullptr) return bytes;
-  const std::uint64_t wanted = file->npy ? elements(buffer) * of.type.scalar_bytes() : bytes;
+  const std::uint64_t wanted = file->npy ? elements(buffer) * type.scalar_bytes() : bytes;
   const std::uint64_t there = model_->file(file->path).bytes();
   if (there != wanted)
     throw Error(ErrorCode::usage,
@@ -136,8 +142,8 @@ std::uint64_t Filled::stream(std::size_t buffer) const {
   for (std::size_t b = 0; b <= buffer; ++b) {
     const auto& contents = model_->description.buffers[b].contents;
     if (contents &&
-        (std::holds_alternative<Uniform>(*contents) || std::holds_alternative<Normal>(*contents) ||
-         std::holds_alternative<Permutation>(*contents)))
+        (std::holds_alternative<Uniform>(*contents) || std::holds_alternative<UsualUniform>(*contents) ||
+         std::holds_alternative<Normal>(*contents) || std::holds_alternative<Permutation>(*contents)))
       ++stream;
   }
   return stream;
@@ -150,6 +156,9 @@ std::function<T(std::uint64_t)> Filled::values(std::size_t buffer) const {
   return std::visit(
       Overloaded{
           [&](const Uniform& range) -> Made { return uniform<T>(range, at_.seed, stream(buffer)); },
+          [&](const UsualUniform&) -> Made {
+            return uniform<T>(usual_range(type(buffer)), at_.seed, stream(buffer));
+          },
           [&](const Normal& normal_of) -> Made { return normal<T>(normal_of, at_.seed, stream(buffer)); },
           [](const Iota&) -> Made { return counted<T>; },
           [](const Zeros&) -> Made { return [](std::uint64_t) { return T{}; }; },
@@ -161,16 +170,18 @@ std::function<T(std::uint64_t)> Filled::values(std::size_t buffer) const {
                 [order = base::Permutation(elements(buffer), mix_bits(at_.seed ^ mix_bits(stream(buffer))))](
                     std::uint64_t i) { return counted<T>(order(i)); };
           },
-          [&](const PerElement& each) -> Made { return by_expression<T>(each.value, *this, of); },
+          [&](const PerElement& each) -> Made { return by_expression<T>(each.value, *this, buffer); },
           [&](const FromFile& file) -> Made {
-            return [model = model_, data = model_->file(file.path).data(), type = of.type, is_npy = file.npy](
-                       std::uint64_t i) { return scalar_at<T>(data, is_npy ? i : scalar_index(type, i)); };
+            return [model = model_, data = model_->file(file.path).data(), type = type(buffer),
+                    is_npy = file.npy](std::uint64_t i) {
+              return scalar_at<T>(data, is_npy ? i : scalar_index(type, i));
+            };
           }},
       of.contents.value());
 }
 
 void Filled::fill(std::size_t buffer, std::uint64_t offset, std::span<std::byte> bytes) const {
-  const ElementType& type = model_->description.buffers[buffer].type;
+  const ElementType type = this->type(buffer);
   with_scalar(type.of, [&]<class T>() {
     const auto value = values<T>(buffer);
     if (type.width == 3) std::memset(bytes.data(), 0, bytes.size());  // the fourth components
@@ -192,9 +203,10 @@ Expression::ElementOf Filled::reader() const {
     const BufferOf& of = filled.model_->description.buffers[buffer];
     if (!column.value) {
       column.elements = filled.elements(buffer);
-      column.value = with_scalar(of.type.of, [&]<class T>() -> std::function<double(std::uint64_t)> {
-        return [value = filled.values<T>(buffer)](std::uint64_t at) { return as_double(value(at)); };
-      });
+      column.value =
+          with_scalar(filled.type(buffer).of, [&]<class T>() -> std::function<double(std::uint64_t)> {
+            return [value = filled.values<T>(buffer)](std::uint64_t at) { return as_double(value(at)); };
+          });
     }
     if (i >= column.elements)
       throw Error(ErrorCode::usage,

@@ -34,6 +34,7 @@ class Filled {
   Filled(std::shared_ptr<const Model> model, suite::Case at, Numbers device)
       : model_(std::move(model)), at_(std::move(at)), device_(std::move(device)) {}
 
+  ElementType type(std::size_t buffer) const;
   // Returns the number of elements of a buffer. Throws `usage`.
   std::uint64_t elements(std::size_t buffer) const;
   // Returns the number of bytes. Throws `usage`, also if its contents are a file of another size.

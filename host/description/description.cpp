@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "description/description.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "base/error.hpp"
 #include "base/number.hpp"
+#include "description/case_text.hpp"
 
 namespace clweave::description {
 
@@ -29,6 +34,19 @@ constexpr std::array<Scalar, 11> scalars = {{{"char", 1},
                                              {"double", 8}}};
 constexpr std::array<std::size_t, 5> widths = {2, 3, 4, 8, 16};
 
+struct Bound {
+  const char* name;
+  suite::Peak peak;
+};
+
+constexpr Bound bounds[] = {{"memory", suite::Peak::copy},
+                            {"read", suite::Peak::read},
+                            {"local", suite::Peak::local},
+                            {"float", suite::Peak::arithmetic_float},
+                            {"double", suite::Peak::arithmetic_double},
+                            {"int", suite::Peak::arithmetic_int},
+                            {"long", suite::Peak::arithmetic_long}};
+
 const Scalar& scalar_of(ElementType::Of of) { return scalars.at(static_cast<std::size_t>(of)); }
 
 }  // namespace
@@ -52,15 +70,38 @@ std::optional<ElementType> element_type_of(const std::string& word) {
   return ElementType{of, *width};
 }
 
-Uniform random_contents(const ElementType& type) { return type.is_float() ? Uniform{0, 1} : Uniform{0, 100}; }
+ElementType TypeOf::at(const suite::Case& at) const {
+  const std::string word = text_at(text_, at);
+  if (const auto known = element_type_of(word)) return *known;
+  throw Error(ErrorCode::usage,
+              fmt::format("there is no type '{}', which '{}' is in {}", word, text_, at.id()));
+}
 
-bool Description::is_output(std::size_t buffer) const {
-  return !buffers[buffer].contents || std::ranges::find(checks, buffer, &CheckOf::buffer) != checks.end();
+bool TypeOf::may_be_float() const { return std::ranges::any_of(all_, &ElementType::is_float); }
+
+const std::vector<std::string>& bound_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const auto& bound : bounds) out.emplace_back(bound.name);
+    return out;
+  }();
+  return names;
+}
+
+suite::Peak peak_bounding(const std::string& bound) {
+  const auto* const found = std::ranges::find(bounds, bound, &Bound::name);
+  return found == std::end(bounds) ? suite::Peak::none : found->peak;
+}
+
+Uniform usual_range(const ElementType& type) { return type.is_float() ? Uniform{0, 1} : Uniform{0, 100}; }
+
+bool Description::has_check(std::size_t buffer) const {
+  return std::ranges::find(checks, buffer, &CheckOf::buffer) != checks.end();
 }
 
 bool Description::is_checked() const {
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    if (!buffers[b].contents && std::ranges::find(checks, b, &CheckOf::buffer) == checks.end()) return false;
+    if (!buffers[b].contents && !has_check(b)) return false;
   }
   return !checks.empty();
 }

@@ -36,10 +36,30 @@ struct ElementType {
 };
 std::optional<ElementType> element_type_of(const std::string& word);
 
+// An element type that axes may decide: {axis} in its text stands for the axis's value, as in "{type}4".
+class TypeOf {
+ public:
+  // `all`: the types that the values of the axes make, each once.
+  TypeOf(std::string text, std::vector<ElementType> all) : text_(std::move(text)), all_(std::move(all)) {}
+
+  // Throws `usage` for a value, such as one of --set, that makes no type.
+  ElementType at(const suite::Case&) const;
+  const std::vector<ElementType>& all() const { return all_; }
+  const std::string& text() const { return text_; }
+  bool may_be_float() const;
+
+  bool operator==(const TypeOf& other) const { return text_ == other.text_; }  // the same in every case
+
+ private:
+  std::string text_;
+  std::vector<ElementType> all_;
+};
+
 // What a buffer holds before each run. Each component of a vector is an element of its own.
 struct Uniform {
   double low, high;  // integers: both inclusive
 };
+struct UsualUniform {};  // see usual_range
 struct Normal {
   double mean, deviation;
 };
@@ -56,20 +76,21 @@ struct FromFile {
   std::filesystem::path path;  // absolute
   bool npy;                    // otherwise raw bytes
 };
-using Contents = std::variant<Uniform, Normal, Iota, Zeros, Permutation, Constant, PerElement, FromFile>;
+using Contents =
+    std::variant<Uniform, UsualUniform, Normal, Iota, Zeros, Permutation, Constant, PerElement, FromFile>;
 
 // Returns what `random` means without a range: 0 to 1, and for integers 0 to 100, which every type holds.
-Uniform random_contents(const ElementType&);
+Uniform usual_range(const ElementType&);
 
 struct BufferOf {
   std::string name;
-  ElementType type;
+  TypeOf type;
   Expression count;                  // elements
   std::optional<Contents> contents;  // none: an output
 };
 
 struct ScalarArgument {
-  ElementType type;
+  TypeOf type;
   Expression value;  // of each component
 };
 struct LocalArgument {
@@ -153,14 +174,14 @@ struct Description {
   std::vector<std::pair<std::string, Expression>> defines;  // a word axis gives its word
   std::vector<StepOf> steps;
   std::optional<Expression> read, written, operations, items;
-  suite::Peak bound = suite::Peak::none;
+  std::string bound;  // of bound_names, where {axis} stands for the axis's value; empty: none
   std::vector<CheckOf> checks;
   suite::Presets presets;
   suite::View view;
   std::vector<FindingOf> findings;
 
-  bool is_output(std::size_t buffer) const;  // it is filled with nothing, or is one that a check names
-  bool is_checked() const;                   // whether every output has a check
+  bool has_check(std::size_t buffer) const;
+  bool is_checked() const;  // whether every output has a check
 };
 
 // Reads the description of a kernel file: its first comment, or the .toml beside it. `file` may be either of
@@ -176,6 +197,10 @@ Description parse_description(const std::string& toml, const std::string& shown,
 std::optional<std::string> description_in(const std::string& kernels, const std::string& shown);
 // Returns whether a file has a description, be it a wrong one, rather than needs the command line.
 bool is_described(const std::filesystem::path& file);
+
+// What `bound` names: memory, read, local, float, double, int, long.
+const std::vector<std::string>& bound_names();
+suite::Peak peak_bounding(const std::string& bound);  // none for another word
 
 // What expressions of a plan (counts, launches, defines, cost, needs) know of a device, beside the axes;
 // fp64, fp16 and subgroups are 0 or 1.

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/near_word.hpp"
 #include "base/number.hpp"
+#include "description/description.hpp"
 
 namespace clweave::description {
 
@@ -48,6 +49,7 @@ constexpr Function one(const char* name, double (*f)(double)) { return {name, f,
 constexpr Function two(const char* name, double (*f)(double, double)) { return {name, nullptr, f}; }
 
 constexpr const char* random_name = "random";
+constexpr const char* size_name = "sizeof";  // of a type, not a number
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
@@ -75,6 +77,7 @@ const std::vector<Function>& functions() {
       one(random_name, nullptr),
       one("round", [](double a) { return std::round(a); }),
       two("round_up", [](double a, double b) { return ceil_div(a, b) * b; }),
+      one(size_name, nullptr),
       one("sin", [](double a) { return std::sin(a); }),
       one("sinh", [](double a) { return std::sinh(a); }),
       one("sqrt", [](double a) { return std::sqrt(a); }),
@@ -443,6 +446,47 @@ class Parser {
     return given;
   }
 
+  std::uint32_t constant(double number) {
+    Node node;
+    node.number = number;
+    return add(node);
+  }
+
+  double bytes_of(const std::string& type, std::size_t begin) const {
+    const auto known = element_type_of(type);
+    if (!known) refuse(begin, fmt::format("'{}' is no type, and sizeof is of a type", type));
+    return static_cast<double>(known->bytes());
+  }
+
+  // The type in brackets is a type's name as in C, or a word: an axis of types, or what ?: chooses.
+  Part size_of(std::size_t begin) {
+    const std::size_t open = ++at_;
+    next();
+    const std::size_t first = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    const std::string name = text_.substr(first, at_ - first);
+    if (next() == ')' && element_type_of(name)) {
+      ++at_;
+      return {constant(bytes_of(name, first)), begin};
+    }
+    at_ = open;
+    const Part type = choice();
+    if (!type.is_word)
+      refuse(type.begin, "sizeof is of a type: write sizeof(float), or the name of an axis of types");
+    expect(')', "the type of sizeof");
+    Part size{constant(bytes_of(type.may_be.front(), type.begin)), begin};
+    for (const auto& word : type.may_be) {
+      Node is_word{Node::Op::two};
+      is_word.two = [](double a, double b) { return a == b ? 1.0 : 0.0; };
+      is_word.parts = {type.node, constant(static_cast<double>(tree_.word(word)))};
+      const std::uint32_t condition = add(is_word), bytes = constant(bytes_of(word, type.begin));
+      Node choice{Node::Op::choose};
+      choice.parts = {condition, bytes, size.node};
+      size.node = add(choice);
+    }
+    return size;
+  }
+
   Part call(const std::string& name, std::size_t begin) {
     const Function* function = function_named(name);
     if (function == nullptr) {
@@ -450,6 +494,7 @@ class Parser {
       for (const auto& one : functions()) known.emplace_back(one.name);
       refuse(begin, fmt::format("unknown function '{}'{}", name, suggestion(name, known)));
     }
+    if (name == size_name) return size_of(begin);
     const auto given = arguments(name);
     const bool takes_many = name == "min" || name == "max";
     const std::size_t wanted = function->two != nullptr ? 2 : 1;

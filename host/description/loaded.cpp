@@ -24,14 +24,10 @@ Kept& kept() {
   return all;
 }
 
-bool has_check(const Description& from, std::size_t buffer) {
-  return std::ranges::find(from.checks, buffer, &CheckOf::buffer) != from.checks.end();
-}
-
 Loaded loaded_of(const Description& from) {
   Loaded out{from.name, from.file, from.is_checked(), {}};
   for (std::size_t b = 0; b < from.buffers.size(); ++b) {
-    if (!from.buffers[b].contents && !has_check(from, b)) out.unchecked.push_back(from.buffers[b].name);
+    if (!from.buffers[b].contents && !from.has_check(b)) out.unchecked.push_back(from.buffers[b].name);
   }
   return out;
 }

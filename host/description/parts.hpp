@@ -42,6 +42,9 @@ LaunchOf launch_in(const Table&, const Names&, const Parts&, const std::optional
 // Returns the axes and the names of what a device has.
 Names plan_names(const Parts&);
 
+// Refuses a file of values for a buffer whose type an axis decides.
+void need_one_type(const Field& file, const TypeOf&);
+
 // Reads an expression of i, the axes, and elements of the buffers read so far, which have contents.
 Expression element_in(const Field&, const Parts&);
 
@@ -52,6 +55,13 @@ void check_name(const std::string& name, const Place&, const std::string& what, 
 
 // Reads "kernel=tiled n=1024,4096" and refuses axes and values that there are not.
 suite::Sweep sweep_in(const Field&, const Parts&);
+
+// Returns a case for each combination of values of the axes that {..} in a text stands for, with the others
+// at their defaults. Throws `usage` for what is no axis, and for more than 1000.
+std::vector<suite::Case> cases_of_text(const std::string& text, const Place&, const Parts&);
+
+// Reads an element type, in which {axis} may stand for the axis's value.
+TypeOf type_in(const std::string& text, const Place&, const Parts&);
 
 const suite::Axis* axis_named(const Parts&, const std::string& name);
 std::vector<std::string> axis_names(const Parts&);

@@ -6,40 +6,28 @@
 #include <algorithm>
 
 #include "base/near_word.hpp"
+#include "description/case_text.hpp"
 #include "description/parts.hpp"
 
 namespace clweave::description {
 
 namespace {
 
-struct Bound {
-  const char* name;
-  suite::Peak peak;
-};
-
-constexpr Bound bounds[] = {{"memory", suite::Peak::copy},
-                            {"read", suite::Peak::read},
-                            {"local", suite::Peak::local},
-                            {"float", suite::Peak::arithmetic_float},
-                            {"double", suite::Peak::arithmetic_double},
-                            {"int", suite::Peak::arithmetic_int},
-                            {"long", suite::Peak::arithmetic_long}};
-
-suite::Peak bound_in(const Field& field, const Description& made) {
-  const std::string word = field.line();
-  const auto* const found = std::ranges::find(bounds, word, &Bound::name);
-  if (found == std::end(bounds)) {
-    std::vector<std::string> known;
-    for (const auto& bound : bounds) known.emplace_back(bound.name);
-    field.refuse(fmt::format("unknown bound '{}'{}", word, suggestion(word, known)));
+std::string bound_in(const Field& field, const Parts& parts) {
+  const Description& made = parts.made;
+  for (const auto& at : cases_of_text(field.line(), field.place(), parts)) {
+    const std::string word = text_at(field.line(), at);
+    const suite::Peak peak = peak_bounding(word);
+    if (peak == suite::Peak::none)
+      field.refuse(fmt::format("unknown bound '{}'{}", word, suggestion(word, bound_names())));
+    const bool is_known =
+        suite::of_arithmetic(peak) ? made.operations.has_value() : made.read || made.written;
+    if (!is_known)
+      field.refuse(fmt::format(
+          "bound '{}' needs {}", word,
+          suite::of_arithmetic(peak) ? "'operations' of the cost" : "'read' or 'written' of the cost"));
   }
-  const bool is_known =
-      suite::of_arithmetic(found->peak) ? made.operations.has_value() : made.read || made.written;
-  if (!is_known)
-    field.refuse(fmt::format(
-        "bound '{}' needs {}", word,
-        suite::of_arithmetic(found->peak) ? "'operations' of the cost" : "'read' or 'written' of the cost"));
-  return found->peak;
+  return field.line();
 }
 
 std::string one_of(const Field& field, const std::vector<std::string>& known) {
@@ -133,7 +121,7 @@ void read_cost(const Field& cost, Parts& parts) {
   read("written", parts.made.written);
   read("operations", parts.made.operations);
   read("items", parts.made.items);
-  if (const auto bound = table.find("bound")) parts.made.bound = bound_in(*bound, parts.made);
+  if (const auto bound = table.find("bound")) parts.made.bound = bound_in(*bound, parts);
 }
 
 void read_view(const Field& view, Parts& parts) {

@@ -31,24 +31,26 @@ std::pair<double, double> range_of(const ElementType& type) {
   return {-std::exp2(bits - 1), std::exp2(bits - 1) - 1};
 }
 
-void check_holds(const Field& field, double value, const ElementType& type) {
-  if (type.is_float()) return;
-  const auto [least, most] = range_of(type);
-  if (value != std::floor(value) || value < least || value > most)
-    field.refuse(fmt::format("{} is {}, which no {} holds", field.label(), value, type.text()));
+void check_holds(const Field& field, double value, const TypeOf& types) {
+  for (const auto& type : types.all()) {
+    if (type.is_float()) continue;
+    const auto [least, most] = range_of(type);
+    if (value != std::floor(value) || value < least || value > most)
+      field.refuse(fmt::format("{} is {}, which no {} holds", field.label(), value, type.text()));
+  }
 }
 
-Contents contents_named(const Field& field, const ElementType& type) {
+Contents contents_named(const Field& field) {
   const std::string word = field.line();
   if (word == "zeros") return Zeros{};
   if (word == "iota") return Iota{};
   if (word == "permutation") return Permutation{};
-  if (word == "random") return random_contents(type);
+  if (word == "random") return UsualUniform{};
   const std::vector<std::string> known = {"zeros", "iota", "permutation", "random"};
   field.refuse(fmt::format("unknown contents '{}'{}", word, suggestion(word, known)));
 }
 
-Contents random_in(const Field& field, const ElementType& type) {
+Contents random_in(const Field& field, const TypeOf& type) {
   const auto [low, high] = two_numbers(field);
   if (low > high) field.refuse(fmt::format("random from {} to {}: the lower comes first", low, high));
   check_holds(field, low, type);
@@ -56,15 +58,17 @@ Contents random_in(const Field& field, const ElementType& type) {
   return Uniform{low, high};
 }
 
-Contents normal_in(const Field& field, const ElementType& type) {
+Contents normal_in(const Field& field, const TypeOf& type) {
   const auto [mean, deviation] = two_numbers(field);
   if (deviation < 0) field.refuse(fmt::format("a deviation of {}: 0 or more", deviation));
-  if (!type.is_float()) field.refuse("normal contents are for floating-point types, not for " + type.text());
+  for (const auto& one : type.all()) {
+    if (!one.is_float()) field.refuse("normal contents are for floating-point types, not for " + one.text());
+  }
   return Normal{mean, deviation};
 }
 
-Contents contents_in(const Field& field, const ElementType& type, const Parts& parts) {
-  if (field.is_text()) return contents_named(field, type);
+Contents contents_in(const Field& field, const TypeOf& type, const Parts& parts) {
+  if (field.is_text()) return contents_named(field);
   const std::vector<std::string> kinds = {"random", "normal", "constant", "expression", "npy", "raw"};
   if (!field.is_table())
     field.refuse_as("zeros, iota, permutation, random, or a table such as { constant = 1 }");
@@ -80,6 +84,7 @@ Contents contents_in(const Field& field, const ElementType& type, const Parts& p
     return Constant{value.number()};
   }
   if (kind == "expression") return PerElement{element_in(value, parts)};
+  need_one_type(value, type);
   return FromFile{path_within(parts.folder, value.line(), value.place()), kind == "npy"};
 }
 
@@ -111,6 +116,12 @@ Expression element_in(const Field& field, const Parts& parts) {
   return value;
 }
 
+void need_one_type(const Field& file, const TypeOf& type) {
+  if (type.all().size() > 1)
+    file.refuse(
+        fmt::format("{} is a file, which has one type, and '{}' is several", file.label(), type.text()));
+}
+
 void read_buffers(const Field& buffers, Parts& parts) {
   const auto entries = buffers.entries();
   if (entries.size() > most_buffers)
@@ -119,14 +130,12 @@ void read_buffers(const Field& buffers, Parts& parts) {
     check_name(name, entry.key_place(), "buffer", parts);
     const Table table = entry.named("buffer '" + name + "'").table({"type", "count", "contents"});
     const Field type = table.need("type");
-    const auto known = element_type_of(type.line());
-    if (!known)
-      type.refuse(fmt::format(
-          "unknown type '{}': it is char, uchar, short, ushort, int, uint, long, ulong, half, float "
-          "or double, and may have 2, 3, 4, 8 or 16 behind it",
-          type.line()));
-    BufferOf buffer{name, *known, table.need("count").expression(plan_names(parts)), {}};
-    if (const auto contents = table.find("contents")) buffer.contents = contents_in(*contents, *known, parts);
+    BufferOf buffer{name,
+                    type_in(type.line(), type.place(), parts),
+                    table.need("count").expression(plan_names(parts)),
+                    {}};
+    if (const auto contents = table.find("contents"))
+      buffer.contents = contents_in(*contents, buffer.type, parts);
     parts.made.buffers.push_back(std::move(buffer));
     parts.names.buffers.push_back(name);
   }

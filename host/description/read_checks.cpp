@@ -55,7 +55,7 @@ double error_in(const Field& field) {
   return value;
 }
 
-Tolerance tolerance_in(const Table& table, const ElementType& type) {
+Tolerance tolerance_in(const Table& table, const TypeOf& type) {
   constexpr std::int64_t most_ulp = 1LL << 32U;
   Tolerance tolerance;
   if (const auto absolute = table.find("absolute")) tolerance.absolute = error_in(*absolute);
@@ -69,7 +69,8 @@ Tolerance tolerance_in(const Table& table, const ElementType& type) {
   if (!ulp) return tolerance;
   if (!ulp->is_whole() || ulp->whole() < 0 || ulp->whole() > most_ulp)
     ulp->refuse(ulp->label() + " must be a whole number from 0 to 2^32");
-  if (!type.is_float()) ulp->refuse("'ulp' is of floating-point types, and the buffer has " + type.text());
+  if (!type.may_be_float())
+    ulp->refuse("'ulp' is of floating-point types, and the buffer has " + type.text());
   tolerance.ulp = static_cast<std::uint64_t>(ulp->whole());
   return tolerance;
 }
@@ -78,7 +79,10 @@ using By = decltype(CheckOf::by);
 
 By by_in(const std::string& kind, const Field& field, std::size_t checked, const Parts& parts) {
   if (kind == "reference") return reference_in(field, checked, parts);
-  if (kind == "npy") return ByFile{path_within(parts.folder, field.line(), field.place())};
+  if (kind == "npy") {
+    need_one_type(field, parts.made.buffers[checked].type);
+    return ByFile{path_within(parts.folder, field.line(), field.place())};
+  }
   if (kind == "expression") return ByExpression{element_in(field, parts)};
   if (kind == "permutation_of") return permutation_in(field, checked, parts);
   if (kind == "sum_of") return SumOf{compared_in(field, parts)};

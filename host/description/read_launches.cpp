@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/near_word.hpp"
+#include "description/case_text.hpp"
 #include "description/parts.hpp"
 
 namespace clweave::description {
@@ -14,7 +14,6 @@ namespace clweave::description {
 namespace {
 
 constexpr std::size_t most_launches = 100, most_loops = 4, most_arguments = 100, most_dimensions = 3;
-constexpr std::size_t most_names = 1000;  // that one {axis} or several may give a kernel
 
 std::vector<Expression> range_in(const Field& field, const Names& names) {
   std::vector<Expression> out;
@@ -35,39 +34,13 @@ Argument argument_in(const Field& field, const Names& names, const Parts& parts)
     field.refuse(field.label() + R"( takes one entry, such as { uint = "n" } or { local = "4 * group" })");
   const auto& [kind, value] = entries.front();
   if (kind == "local") return LocalArgument{value.expression(names)};
-  const auto type = element_type_of(kind);
-  if (!type)
+  const bool follows_axis = kind.find('{') != std::string::npos || axis_named(parts, kind) != nullptr;
+  if (!follows_axis && !element_type_of(kind))
     refuse(value.key_place(),
            fmt::format("unknown type '{}' of an argument{}", kind,
                        suggestion(kind, {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
                                          "half", "float", "double", "local"})));
-  return ScalarArgument{*type, value.expression(names)};
-}
-
-// Axes that {..} in a kernel's name stands for.
-std::vector<const suite::Axis*> axes_in(const std::string& kernel, const Field& field, const Parts& parts) {
-  std::vector<const suite::Axis*> out;
-  for (auto at = kernel.find('{'); at != std::string::npos; at = kernel.find('{', at + 1)) {
-    const auto end = kernel.find('}', at);
-    const std::string name = kernel.substr(at + 1, end == std::string::npos ? end : end - at - 1);
-    const auto* axis = axis_named(parts, name);
-    if (end == std::string::npos || axis == nullptr)
-      field.refuse(fmt::format("'{}': {{..}} takes the name of an axis{}", kernel,
-                               suggestion(name, axis_names(parts))));
-    out.push_back(axis);
-  }
-  return out;
-}
-
-// Replaces {axis} by the axis's value in a case.
-std::string kernel_at(std::string kernel, const std::vector<const suite::Axis*>& axes,
-                      const suite::Case& at) {
-  for (const auto* axis : axes) {
-    const std::string mark = "{" + axis->name + "}";
-    if (const auto found = kernel.find(mark); found != std::string::npos)
-      kernel.replace(found, mark.size(), suite::text_of(at.at(axis->name)));
-  }
-  return kernel;
+  return ScalarArgument{type_in(kind, value.key_place(), parts), value.expression(names)};
 }
 
 bool may_be_kernel(const std::string& name) {
@@ -100,22 +73,9 @@ using KernelNames = std::map<std::string, bool>;
 // Returns those of all values of the axes in the launch's name, with other axes at their defaults.
 KernelNames kernels_of(const Field& field, const LaunchOf& launch, const std::optional<Expression>& when,
                        const std::vector<Loop>& loops, const Parts& parts) {
-  const auto axes = axes_in(launch.kernel, field, parts);
-  std::vector<suite::Case> cases(1);
-  for (const auto& axis : parts.made.axes) cases[0].axes.emplace_back(axis.name, axis.values.front());
-  cases[0].family = parts.made.name;
-  for (const auto* axis : std::set(axes.begin(), axes.end())) {
-    std::vector<suite::Case> more;
-    for (const auto& at : cases) {
-      for (const auto& value : axis->values) more.push_back(at.with(axis->name, value));
-    }
-    if (more.size() > most_names)
-      field.refuse(fmt::format("'{}' names more than {} kernels", launch.kernel, most_names));
-    cases = std::move(more);
-  }
   KernelNames out;
-  for (const auto& at : cases) {
-    const std::string name = kernel_at(launch.kernel, axes, at);
+  for (const auto& at : cases_of_text(launch.kernel, field.place(), parts)) {
+    const std::string name = text_at(launch.kernel, at);
     if (!may_be_kernel(name)) field.refuse(fmt::format("'{}' cannot be the name of a kernel", name));
     if (const auto sure = runs(at, when, loops, parts); sure.value_or(true)) out[name] |= sure.has_value();
   }
@@ -144,7 +104,9 @@ bool fits(const Argument& argument, const Parameter& parameter) {
     case Parameter::Kind::scalar: break;
   }
   const auto* scalar = std::get_if<ScalarArgument>(&argument);
-  return scalar != nullptr && (!parameter.type || is_alike(*parameter.type, scalar->type));
+  if (scalar == nullptr || !parameter.type) return scalar != nullptr;
+  return std::ranges::any_of(scalar->type.all(),
+                             [&](const ElementType& type) { return is_alike(*parameter.type, type); });
 }
 
 // Returns what is wrong with the arguments of a launch of this kernel; empty if they fit.

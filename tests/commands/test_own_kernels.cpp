@@ -381,6 +381,28 @@ TEST_F(OwnKernels, OptionsDescribeAKernelWithoutADescription) {
   EXPECT_EQ(rows_of("scale").front().verified, Verified::no);
 }
 
+TEST_F(OwnKernels, OptionsMayHaveAnAxisOfTypes) {
+  const std::string file = write("scale.cl",
+                                 "kernel void scale(global const T* x, global T* y, T a) {\n"
+                                 "  size_t i = get_global_id(0);\n  y[i] = a * x[i];\n}\n");
+  succeed({"run",       file,
+           "--kernel",  "scale",
+           "--global",  "n",
+           "--set",     "n=1000",
+           "--set",     "type=float,int",
+           "--define",  "T=type",
+           "--arg",     "x={type}[n]:random",
+           "--arg",     "y={type}[n]:out",
+           "--arg",     "a={type}:3",
+           "--bytes",   "2*n*sizeof(type)",
+           "--check",   "y=3*x[i]",
+           "--no-peak", "--csv",
+           csv()});
+  const auto made = rows_of("scale");
+  ASSERT_EQ(made.size(), 2U);
+  for (const auto& one : made) EXPECT_EQ(one.verified, Verified::yes) << one.reason;
+}
+
 TEST_F(OwnKernels, RefusedOptionsSayWhatToType) {
   const std::string bare = write("scale.cl", "kernel void scale(global float* x, float a) { x[0] = a; }\n");
   const std::string described = doubling();

@@ -72,7 +72,7 @@ TEST(Description, HasAllPartsOfItsText) {
   EXPECT_EQ(std::get<LocalArgument>(launch.arguments.at(5)).bytes.whole(at, 1, 1000), 256U);
   EXPECT_EQ(made.steps[0].loops.at(1).from.value(at, {{"k", 2}}), 2);
   EXPECT_EQ(std::get<CopyOf>(made.steps[1].what).to, 2U);
-  EXPECT_EQ(made.bound, suite::Peak::copy);
+  EXPECT_EQ(made.bound, "memory");
   EXPECT_EQ(made.checks.at(0).tolerance.ulp, 1U);
   EXPECT_EQ(std::get<ByReference>(made.checks.at(1).by).launch.kernel, "reference");
   EXPECT_TRUE(made.is_checked());

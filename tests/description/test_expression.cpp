@@ -73,6 +73,22 @@ TEST(Expression, ComparesWords) {
   EXPECT_EQ(parsed("pow(2, 53)").word_or_number(at(1)), "9007199254740992");
 }
 
+TEST(Expression, KnowsTheSizesOfTypes) {
+  EXPECT_EQ(value("n * sizeof(float) + sizeof( double3 )"), 4032);
+  EXPECT_EQ(value("sizeof('uchar') + sizeof(n > 1 ? 'long' : 'short')"), 9);
+  const Names with_types = {{"n"}, {{"type", {"float", "double", "half"}}, {"kernel", {"naive"}}}, {}};
+  const Expression of_axis("sizeof(type) * n", {}, with_types);
+  for (const auto& [type, bytes] : {std::pair("float", 40), std::pair("double", 80), std::pair("half", 20)})
+    EXPECT_EQ(of_axis.value({"f", {{"n", std::int64_t{10}}, {"type", std::string(type)}}, 1}), bytes) << type;
+  const auto refusal = [&](const char* text) {
+    return error_of([&] { Expression(text, {"f.cl", 3, 9}, with_types); });
+  };
+  EXPECT_EQ(refusal("sizeof(kernel)"), "f.cl:3:16: 'naive' is no type, and sizeof is of a type");
+  EXPECT_EQ(refusal("sizeof(n)"),
+            "f.cl:3:16: sizeof is of a type: write sizeof(float), or the name of an axis of types");
+  EXPECT_EQ(refusal("sizeof(flaot)"), "f.cl:3:16: unknown name 'flaot'; there are n, kernel, type");
+}
+
 TEST(Expression, RandomIsAFunctionOfItsArgumentAndTheSeed) {
   const auto random = parsed("random(n)");
   EXPECT_EQ(random.value(at(5)), random.value(at(5)));

@@ -288,6 +288,147 @@ TEST(OwnFamilies, HaveTablesAndPresetsWhereTheySayNone) {
   EXPECT_EQ(family.view.quantity, "items");
 }
 
+// ---- Types that axes decide ------
+
+namespace {
+
+// y = 2 x in each type.
+OwnFamily typed(const std::string& check = R"(expression = "2 * x[i]")",
+                const std::string& contents = "\"random\"") {
+  return {"typed",
+          R"toml(
+question = "?"
+[axes]
+type = ["float", "double", "half", "int"]
+n = [100]
+width = [2, 4]
+[buffers]
+x = { type = "{type}{width}", count = "n", contents = )toml" +
+              contents + R"toml( }
+y = { type = "{type}{width}", count = "n" }
+[defines]
+T = "type"
+[[launches]]
+kernel = "f"
+global = "n"
+args = ["x", "y", { "{type}" = "2" }]
+[cost]
+read = "sizeof(type) * width * n"
+items = "n"
+operations = "n"
+[[checks]]
+buffer = "y"
+)toml" + check,
+          "kernel void f(global const T* x, global T* y, T a) {}\n"
+          "kernel void g(global const T* x, global T* y) {}"};
+}
+
+template <class T>
+void expect_doubled(const Plan& plan) {
+  auto values = values_of<T>(plan.buffers.at(0));
+  EXPECT_EQ(plan.buffers.at(0).bytes, plan.buffers.at(1).bytes);
+  EXPECT_EQ(plan.cost.read, plan.buffers.at(0).bytes);
+  EXPECT_EQ(std::get<Scalar>(std::get<Launch>(plan.steps.at(0)).args.at(2)).size(), sizeof(T));
+  EXPECT_NE(values.front(), values.back());
+  for (auto& value : values) value = static_cast<T>(2 * value);
+  EXPECT_EQ(result_of(plan.checks.at(0), as_bytes_of(values)).wrong, 0U);
+  values.back() += 1;
+  EXPECT_EQ(result_of(plan.checks.at(0), as_bytes_of(values)).wrong, 1U);
+}
+
+}  // namespace
+
+TEST(TypesOfAxes, DecideSizesContentsArgumentsAndChecks) {
+  const Plan floats_plan = plan_at(typed(), "type=float width=2"),
+             doubles = plan_at(typed(), "type=double width=4"), ints = plan_at(typed(), "type=int width=4");
+  EXPECT_EQ(floats_plan.buffers.at(0).bytes, 800U);
+  EXPECT_EQ(doubles.buffers.at(0).bytes, 3200U);
+  EXPECT_EQ(plan_at(typed(), "type=half width=2").buffers.at(0).bytes, 400U);
+  expect_doubled<float>(floats_plan);
+  expect_doubled<double>(doubles);
+  expect_doubled<std::int32_t>(ints);
+  // `random` is 0 to 1, and 0 to 100 of whole numbers.
+  EXPECT_LE(std::ranges::max(values_of<float>(floats_plan.buffers.at(0))), 1);
+  EXPECT_GT(std::ranges::max(values_of<std::int32_t>(ints.buffers.at(0))), 50);
+}
+
+TEST(TypesOfAxes, DecideWhatADeviceNeeds) {
+  const Family family = typed().family();
+  DeviceInfo device = roomy();
+  device.fp64 = false;
+  const auto planned = [&](const char* sweep) {
+    return plan_of(family, cases_of(family, {Sweep(sweep)}, 1).at(0), device);
+  };
+  EXPECT_NO_THROW(planned("type=float width=2"));
+  EXPECT_THROW(planned("type=double width=2"), Error);
+}
+
+TEST(TypesOfAxes, HaveTheirPeaks) {
+  OwnFamily own = typed();
+  own.toml.replace(own.toml.find(R"(, "half", "int"])"), 16, R"(, "int"])");
+  own.toml.replace(own.toml.find("items ="), 0, "bound = \"{type}\"\n");
+  EXPECT_EQ(plan_at(own, "type=double width=2").peak, Peak::arithmetic_double);
+  EXPECT_EQ(plan_at(own, "type=int width=2").peak, Peak::arithmetic_int);
+}
+
+// Whole numbers have no units in the last place: theirs must be the same.
+TEST(TypesOfAxes, ToleratesUlpWhereTheyAreFloatingPoint) {
+  const OwnFamily own = typed("expression = \"2 * x[i]\"\nulp = 4");
+  const Plan of_floats = plan_at(own, "type=float width=2"), ints = plan_at(own, "type=int width=2");
+  EXPECT_EQ(of_floats.checks.at(0).unit, "ULP");
+  EXPECT_EQ(ints.checks.at(0).unit, "");
+  auto values = values_of<std::int32_t>(ints.buffers.at(0));
+  for (auto& value : values) value = 2 * value + 1;
+  EXPECT_EQ(result_of(ints.checks.at(0), as_bytes_of(values)).wrong, values.size());
+  auto near = values_of<float>(of_floats.buffers.at(0));
+  for (auto& value : near) value = std::nextafter(2 * value, 9.0F);
+  EXPECT_EQ(result_of(of_floats.checks.at(0), as_bytes_of(near)).wrong, 0U);
+}
+
+TEST(TypesOfAxes, FitReferencesPermutationsAndSums) {
+  const Plan by_reference = plan_at(typed(R"(reference = { kernel = "g", global = "n", args = ["x", "y"] })"),
+                                    "type=double width=2");
+  const std::vector<double> right = counted<double>(200);
+  EXPECT_EQ(by_reference.checks.at(0).reference->compare(0, as_bytes_of(right), as_bytes_of(right)).wrong,
+            0U);
+  for (const char* kind : {"permutation_of", "sum_of"}) {
+    const Plan plan = plan_at(typed(fmt::format("{} = \"x\"", kind)), "type=double width=2");
+    EXPECT_EQ(result_of(plan.checks.at(0), all_of(plan.buffers.at(0))).wrong, 0U) << kind;
+    EXPECT_NE(result_of(plan.checks.at(0), as_bytes_of(right)).wrong, 0U) << kind;
+  }
+}
+
+TEST(TypesOfAxes, AreAsTheDocumentShows) {
+  std::ifstream in(fs::path(CLWEAVE_SOURCE_DIR) / "docs/description.md");
+  const std::string text{std::istreambuf_iterator<char>(in), {}}, begin = "```toml\n";
+  const auto from = text.find(begin);
+  ASSERT_NE(from, std::string::npos);
+  const OwnFamily own{"scaled",
+                      "question = \"?\"\n" + text.substr(from + begin.size(),
+                                                         text.find("```\n", from + 3) - from - begin.size()),
+                      "kernel void scale(global const T* x, global T* y, T a) {}"};
+  EXPECT_EQ(plan_at(own, "type=double").buffers.at(1).bytes, 8U << 20U);
+  EXPECT_EQ(plan_at(own, "type=float").cost.read, 4U << 20U);
+}
+
+TEST(TypesOfAxes, AreRefusedWhereOneOfThemDoesNotFit) {
+  const auto refusal = [](const OwnFamily& own) {
+    try {
+      own.family();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(refusal(typed("expression = \"i\"", "{ constant = 0.5 }")),
+              HasSubstr("is 0.5, which no int2 holds"));
+  EXPECT_THAT(refusal(typed("expression = \"i\"", "{ normal = [0, 1] }")), HasSubstr("not for int2"));
+  EXPECT_THAT(refusal(typed("npy = \"y.npy\"")),
+              HasSubstr("is a file, which has one type, and '{type}{width}'"));
+  EXPECT_THAT(refusal(typed("expression = \"i\"", "{ raw = \"x.raw\" }")),
+              HasSubstr("a file, which has one type"));
+}
+
 // ---- Contents --------------------------------------------------------------------------------------------
 
 TEST(Contents, AreWhatTheirWordsSay) {

@@ -150,6 +150,16 @@ const Malformed malformed[] = {
     {R"(type = "uint")", R"(type = "uint5")",
      "23:8: unknown type 'uint5': it is char, uchar, short, ushort, int, uint, long, ulong, half, float or "
      "double, and may have 2, 3, 4, 8 or 16 behind it"},
+    {R"(type = "uint")", R"(type = "kernel")",
+     "23:8: 'kernel' is an axis: write \"{kernel}\" for the type that it names"},
+    {R"(type = "uint")", R"(type = "{kernel}2")",
+     "23:8: unknown type 'naive2', of '{kernel}2': it is char, uchar, short, ushort, int, uint, long, ulong, "
+     "half, float or double, and may have 2, 3, 4, 8 or 16 behind it"},
+    {R"(type = "uint")", R"(type = "{kind}")",
+     "23:8: '{kind}': {..} takes the name of an axis; there are n, kernel, group, ratio"},
+    {"{ uint = \"n\" }", "{ n = \"n\" }", "39:53: 'n' is an axis: write \"{n}\" for the type that it names"},
+    {R"(bound = "memory")", R"(bound = "{kernel}")",
+     "50:9: unknown bound 'naive'; there are memory, read, local, float, double, int, long"},
     {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"\ncont = \"n\"",
      "24:1: unknown key 'cont' of buffer 'p'; did you mean 'count'?"},
     {"type = \"uint\"\ncount = \"n\"", R"(type = "uint")", "22:1: buffer 'p' has no 'count'"},

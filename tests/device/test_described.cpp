@@ -198,6 +198,55 @@ expression = "2 * before[i]"
   EXPECT_EQ(restored.status, Status::ok) << restored.reason;
 }
 
+// Each type has its own buffers, arguments and check: a product of doubles that a float held on its way is
+// wrong.
+TEST_F(Described, TypesMayBeAnAxis) {
+  const Family family = in_folder({"thirds",
+                                   R"toml(
+question = "?"
+[axes]
+kernel = ["right", "by_float"]
+type = ["float", "double", "int", "uchar"]
+n = [100]
+[buffers]
+x = { type = "{type}", count = "n", contents = "random" }
+y = { type = "{type}", count = "n" }
+[defines]
+T = "type"
+BY_FLOAT = "kernel == 'by_float'"
+[[launches]]
+kernel = "product"
+global = "n"
+args = ["x", "y", { "{type}" = "2" }]
+[cost]
+read = "n * sizeof(type)"
+[[checks]]
+buffer = "y"
+expression = "2 * x[i]"
+)toml",
+                                   R"(
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+kernel void product(global const T* x, global T* y, T a) {
+  const size_t i = get_global_id(0);
+  y[i] = BY_FLOAT ? (T)(float)(a * x[i]) : (T)(a * x[i]);
+}
+)"});
+  for (const auto& [type, bytes] : {std::pair("float", 4), {"double", 8}, {"int", 4}, {"uchar", 1}}) {
+    const Record right = checked_row(family, fmt::format("kernel=right type={}", type)),
+                 by_float = checked_row(family, fmt::format("kernel=by_float type={}", type));
+    if (std::string(type) == "double" && !device().fp64) {
+      EXPECT_EQ(right.status, Status::unsupported) << right.reason;
+      continue;
+    }
+    EXPECT_EQ(right.status, Status::ok) << type << ": " << right.reason;
+    EXPECT_EQ(row_of(family, fmt::format("kernel=right type={}", type)).bytes, 100 * bytes);
+    EXPECT_EQ(by_float.status, std::string(type) == "double" ? Status::wrong_result : Status::ok)
+        << type << ": " << by_float.reason;
+  }
+}
+
 TEST_F(Described, ErrorsInUlpAreTheRowsValue) {
   const OwnFamily own{"ulps",
                       R"toml(
