@@ -187,7 +187,10 @@ int run_command(const std::vector<std::string>& arguments) {
 }
 
 void add_files(CLI::App& command, std::vector<std::string>& files) {
-  command.add_option("FILE", files, "CSVs of clweave run, archives of its --share, folders of these")
+  command
+      .add_option("FILE", files,
+                  "CSVs of clweave run, archives of its --share, folders of these; with them the FILE.cl of "
+                  "your own kernels, for their meanings and tables")
       ->required()
       ->check(CLI::ExistingPath);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "commands/command.hpp"
+#include "commands/own_kernels.hpp"
 #include "commands/profile.hpp"
 #include "results/results_files.hpp"
 
@@ -36,6 +37,7 @@ void refuse_runs_options(const Options& options) {
 }
 
 int compare(Options options) {
+  take_own({&options.files, &options.against, &options.noise});
   for (auto* names : {&options.files, &options.against, &options.noise}) pass_over_samples(*names);
   if (options.profile) return print_profiles({.files = options.files, .format = options.format});
   if (options.fail_on) fail_on_of(*options.fail_on);  // throws before files are read

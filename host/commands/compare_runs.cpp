@@ -111,10 +111,7 @@ FailOn fail_on_of(const std::string& text) {
 
 std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions& options) {
   auto files = options.files, against = options.against;
-  for (auto* names : {&files, &against}) {
-    take_own(*names);
-    pass_over_samples(*names);
-  }
+  for (auto* names : {&files, &against}) pass_over_samples(*names);
   if (against.empty() && files.size() != 2)
     throw Error(ErrorCode::usage,
                 "comparing runs takes two sides: clweave compare-runs OLD.csv NEW.csv, or OLD1.csv OLD2.csv "
@@ -188,6 +185,7 @@ Command compare_runs(CLI::App& app) {
   command->add_flag("--all", options->all, "Every case");
   add_formats(*command, options->format);
   return {command, [options](const auto&) {
+            take_own({&options->files, &options->against, &options->noise});
             auto [before, after] = read_sides(*options);
             return print_runs(*options, std::move(before), std::move(after));
           }};

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/temporary_folder.hpp"
 #include "commands/command.hpp"
+#include "commands/own_kernels.hpp"
 #include "commands/read_results.hpp"
 #include "results/merge.hpp"
 #include "suite/family.hpp"
@@ -42,7 +43,8 @@ class MergedFile {
   std::optional<TemporaryFolder> folder_;
 };
 
-int fleet(const Options& options) {
+int fleet(Options options) {
+  take_own({&options.files, &options.baseline});
   const MergedFile merged(options.files);
   const ResultsSet& set = read_with_notes({merged.path()});
   const ResultsSet* baseline = options.baseline.empty() ? nullptr : &read_with_notes(options.baseline);
@@ -65,8 +67,10 @@ Command fleet(CLI::App& app) {
       "alarm in a hundred fleets; exit code 6 if a device is to be drained, 1 if one could not be judged or "
       "is to be measured again");
   command
-      ->add_option("FILE", options->files,
-                   "A file of clweave merge, or the files and folders that it would merge")
+      ->add_option(
+          "FILE", options->files,
+          "A file of clweave merge, or the files and folders that it would merge; with them the FILE.cl "
+          "of your own kernels")
       ->required()
       ->check(CLI::ExistingPath)
       ->type_name("FILE|DIR..");

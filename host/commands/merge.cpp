@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
+#include "commands/own_kernels.hpp"
 #include "commands/read_results.hpp"
 
 namespace clweave::commands {
@@ -30,7 +31,8 @@ void tell_missing(const std::vector<std::string>& missing) {
   if (missing.size() > most) log_line("missing: {} tasks more\n", missing.size() - most);
 }
 
-int merge(const Options& options) {
+int merge(Options options) {
+  take_own({&options.files});
   const std::string out = rows_path(options.out);
   const Merged merged = merge_files(options.files, out, options.overwrite);
   tell_notes(merged.notes);

@@ -155,11 +155,15 @@ void load_own(const OwnKernels& own, Selection& selection) {
   if (selection.families.empty()) selection.families = names;
 }
 
-void take_own(std::vector<std::string>& words) {
-  std::vector<std::string> own;
-  std::ranges::copy_if(words, std::back_inserter(own), is_own);
-  load_own(own);
-  std::erase_if(words, is_own);
+void take_own(std::initializer_list<std::vector<std::string>*> lists) {
+  for (auto* words : lists) {
+    std::vector<std::string> own;
+    std::ranges::copy_if(*words, std::back_inserter(own), is_own);
+    load_own(own);
+    std::erase_if(*words, is_own);
+    if (words->empty() && !own.empty())
+      throw Error(ErrorCode::usage, "no results file is named beside " + own.front());
+  }
 }
 
 void need_checks(const std::vector<std::string>& families, const std::string& instead) {

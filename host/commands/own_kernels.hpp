@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // own_kernels: users' own kernels on the command line: the files that describe them, or options that do.
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,10 @@ std::vector<std::string> load_own(const std::vector<std::string>& files);
 // are its axes, no longer the selection's.
 void load_own(const OwnKernels&, Selection&);
 
-// Loads the words that name kernel files among others, and removes them.
-void take_own(std::vector<std::string>& words);
+// Loads the kernel files among the results files that a command was given, and removes them: of all its lists
+// at once, before it reads any, as rows of families that nobody described make families, too. Throws `usage`
+// if that leaves none of a list.
+void take_own(std::initializer_list<std::vector<std::string>*> lists);
 
 // Throws `usage` if an output of these families is not checked, with what to do instead.
 void need_checks(const std::vector<std::string>& families, const std::string& instead);

@@ -49,9 +49,7 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
 
 std::vector<std::string> unpacked(const std::vector<std::string>& names) {
   std::vector<std::string> results = names;
-  take_own(results);
-  if (results.empty() && !names.empty())
-    throw Error(ErrorCode::usage, "no results file is named beside " + names.front());
+  take_own({&results});
   const ResultsFiles files = results_files(results, ResultsFiles::all);
   tell_notes(files.notes);
   std::vector<std::string> out;

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "base/shell_word.hpp"
+#include "commands/own_kernels.hpp"
 #include "commands/read_results.hpp"
 #include "page/page.hpp"
 #include "suite/family.hpp"
@@ -63,10 +64,12 @@ std::string page_path(const std::string& asked, const std::string& rows) {
 void write_report(const ReportOptions& options) {
   const auto& families = all_families();
   std::optional<RunComparison> changes;
-  std::vector<std::string> files = unpacked(options.files);
-  if (!options.against.empty()) {
+  std::vector<std::string> files = options.files, against = options.against;
+  take_own({&files, &against});
+  files = unpacked(files);
+  if (!against.empty()) {
     const ResultsSet before = read_known(files, Samples::read);
-    files = unpacked(options.against);
+    files = unpacked(against);
     const ResultsSet after = read_known(files, Samples::read);
     changes = compare_runs(before, after, {});
   }

@@ -162,6 +162,61 @@ TEST_F(OwnKernels, EveryCommandKnowsThem) {
   refuse({"show", file}, {"no results file"});
 }
 
+// Whatever takes results takes the kernel file beside them, also behind its options, and says what is
+// missing.
+TEST_F(OwnKernels, EveryCommandTakesTheFileBesideRows) {
+  const std::string file = doubling();
+  Strings sessions;
+  for (const char* label : {"a", "b", "c"}) {
+    sessions.push_back((trial_.folder() / fmt::format("{}.csv", label)).string());
+    succeed(
+        {"run", file, "--no-peak", "--no-tuned", "--runs", "2", "--label", label, "--csv", sessions.back()});
+  }
+  const std::string all = (trial_.folder() / "all.csv").string();
+  succeed(Strings{"merge"} + sessions + Strings{file, "-o", all});
+  EXPECT_THAT(content_of(all), HasSubstr("doubling"));
+
+  const std::string reference = (trial_.folder() / "good.json").string();
+  const Strings of_rows[] = {
+      {"show", all, file, "--raw"},
+      {"compare-devices", all, file, "--all"},
+      {"compare-runs", sessions[0], sessions[1], file, "--all"},
+      {"compare-runs", sessions[0], "--against", sessions[1], file, "--all"},
+      {"compare-runs", sessions[0], sessions[1], "--all", "--noise", sessions[1], sessions[2], file},
+      {"fleet", all, file, "--all"},
+      {"fleet", sessions[0], sessions[1], file, "--all", "--baseline", sessions[2]},
+      {"health", sessions[0], sessions[1], file, "--emit-reference", reference},
+      {"health", sessions[2], file, "--reference", reference},
+      {"roofline", all, file},
+      {"report", sessions[0], "--against", sessions[1], file, "-o",
+       (trial_.folder() / "page.html").string()}};
+  for (const auto& words : of_rows) {
+    const Ended ended = run(words);
+    // Verdicts differ with the machine; that there is one does not.
+    EXPECT_THAT(ended.code, testing::AnyOf(0, 1, 6))
+        << fmt::format("{}\n", fmt::join(words, " ")) << ended.err;
+    EXPECT_THAT(ended.out + ended.err + (words[0] == "health" ? content_of(reference) : ""),
+                HasSubstr(words[0] == "report" ? "page.html" : "doubling"))
+        << fmt::format("{}", fmt::join(words, " "));
+  }
+  for (const char* command : {"show", "compare-devices", "compare-runs", "fleet", "health", "roofline",
+                              "profile", "claims", "report"})
+    refuse({command, file}, {"no results file is named beside " + file});
+  refuse({"merge", file, "-o", all, "--overwrite"}, {"no results file is named beside"});
+}
+
+TEST_F(OwnKernels, InspectCompilesThem) {
+  const std::string file = doubling();
+  const Strings on_host = {"--device", "pocl", "--format", "json"};
+  const auto built = nlohmann::json::parse(
+      succeed(Strings{"inspect", file, "--where", "kernel=plus", "--where", "n=1024"} + on_host).out);
+  EXPECT_THAT(built.dump(), HasSubstr("doubling_plus"));
+  EXPECT_THAT(succeed(Strings{"inspect", "doubling/kernel=times", file} + on_host).out,
+              HasSubstr("doubling_times"));
+  refuse({"inspect", file}, {"which case?", "clweave inspect"});
+  refuse({"inspect", "doubling/kernel=tims", file}, {"kernel", "times"});
+}
+
 // Rows outlive their description.
 TEST_F(OwnKernels, RowsAreShownWithoutTheFile) {
   succeed(Strings{"run", doubling(), "--csv", csv()} + smoke);
@@ -296,6 +351,15 @@ TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {
   refuse({"show", csv(), "--baseline", "kernel=minus"}, {"no row is of it", "kernel=plus", "kernel=times"});
   refuse({"show", csv(), "--baseline", "colour=red"}, {"no family of these rows has that axis"});
   refuse({"show", csv(), "--baseline", "kernel=plus,times"}, {"one value each"});
+}
+
+// The run that measures can say so at its end, too.
+TEST_F(OwnKernels, ARunEndsWithSpeedUps) {
+  const Ended ended = succeed({"run", doubling(), "--no-peak", "--baseline", "kernel=plus", "--csv", csv()});
+  EXPECT_THAT(ended.out, ContainsRegex("times.*[0-9]x"));
+  EXPECT_THAT(ended.out, HasSubstr("plus"));
+  refuse({"run", doubling(), "--no-peak", "--baseline", "kernel=minus", "--csv", csv(), "--overwrite"},
+         {"kernel=minus"});
 }
 
 TEST_F(OwnKernels, TuneSearchesAndRunUsesTheBest) {
