@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
@@ -60,9 +61,12 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
       if (values.size() > 1) ways.push_back(fmt::format("--where {}={}", axis.name, fmt::join(values, "|")));
     }
   }
-  std::string first;
+  std::string files, first;
+  for (const auto& word : options.words) {
+    if (is_own(word)) files += " " + shell_word(word);
+  }
   for (std::size_t j = 0; j < std::min<std::size_t>(jobs.size(), 3); ++j)
-    first += "\n  clweave inspect " + short_id(jobs[j]);
+    first += fmt::format("\n  clweave inspect {}{}", shell_word(short_id(jobs[j])), files);
   throw Error(ErrorCode::usage, fmt::format("{} cases match; choose by {}; or name one:{}{}", jobs.size(),
                                             fmt::join(ways, ", "), first, jobs.size() > 3 ? "\n  .." : ""));
 }

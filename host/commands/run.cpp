@@ -106,6 +106,7 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
     plan.claims = chosen_claims(load_claims(chosen.claims_file), chosen.claims);
   } else {
     plan.jobs = select_jobs(families, chosen.selection);
+    need_baseline(plan.jobs, chosen.baseline);
   }
   plan.axes = axis_names(families);
   if (chosen.with_baselines) plan.axes.emplace_back(threads_axis);

@@ -104,6 +104,9 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs, b
   }
 }
 
+// Behind the families that there are.
+constexpr const char* of_file = "; for one of your own kernels name its file, too: FILE.cl";
+
 }  // namespace
 
 std::vector<const Family*> chosen_families(const std::vector<Family>& families,
@@ -118,7 +121,8 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
     if (std::ranges::find(families, name, &Family::name) != families.end()) continue;
     std::vector<std::string> known;
     for (const auto& family : families) known.push_back(family.name);
-    throw Error(ErrorCode::usage, fmt::format("--family {}: there are {}", name, fmt::join(known, ", ")));
+    throw Error(ErrorCode::usage,
+                fmt::format("--family {}: there are {}{}", name, fmt::join(known, ", "), of_file));
   }
   return chosen;
 }
@@ -184,7 +188,8 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
   if (family == families.end()) {
     std::vector<std::string> known;
     for (const auto& other : families) known.push_back(other.name);
-    refuse(fmt::format("there is no family {}; there are {}", words.front(), fmt::join(known, ", ")));
+    refuse(
+        fmt::format("there is no family {}; there are {}{}", words.front(), fmt::join(known, ", "), of_file));
   }
   Sweep sweep;
   for (const auto& word : std::span(words).subspan(1)) {

@@ -111,7 +111,7 @@ TEST(Usage, NamesThePresets) {
 }
 
 TEST(Usage, NamesTheFamilies) {
-  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, peak");
+  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, peak; for one of your own kernels name its file, too: FILE.cl");
 }
 
 TEST(Usage, NamesTheAxesOfTheChosenFamilies) {

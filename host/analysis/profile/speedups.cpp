@@ -17,6 +17,8 @@
 #include "base/stats.hpp"
 #include "base/terminal.hpp"
 #include "suite/family.hpp"
+#include "suite/peak.hpp"
+#include "suite/selection.hpp"
 
 namespace clweave::profile {
 
@@ -186,6 +188,12 @@ void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedU
   }
 }
 
+// Returns the value that a case has of the first axis of a baseline: "kernel=tiled".
+std::string choice_of(const Settings& settings, const Family& family, const Case& at) {
+  const std::string& axis = settings.front().first;
+  return fmt::format("{}={}", axis, text_of(at.at(family.axis(axis)->name)));
+}
+
 // Throws `usage` unless some row is a baseline.
 void check_settings(const ResultsSet& set, const std::vector<const Family*>& chosen, const Settings& settings,
                     const std::string& words) {
@@ -198,8 +206,7 @@ void check_settings(const ResultsSet& set, const std::vector<const Family*>& cho
       const auto known = family != chosen.end() ? rows::case_of(**family, *at.name) : std::nullopt;
       if (!known) continue;
       if (is_baseline(settings, **family, *known)) return;
-      values.insert(fmt::format("{}={}", settings.front().first,
-                                text_of(known->at((*family)->axis(settings.front().first)->name))));
+      values.insert(choice_of(settings, **family, *known));
     }
   }
   throw Error(ErrorCode::usage,
@@ -241,6 +248,22 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
     }
   }
   return out;
+}
+
+void need_baseline(const std::vector<Job>& jobs, const std::vector<std::string>& baseline) {
+  if (baseline.empty()) return;
+  const Settings settings = settings_of(baseline);
+  std::set<std::string> values;
+  for (const auto& job : jobs) {
+    if (job.family->name == peak_family || !has_axes(*job.family, settings)) continue;
+    if (is_baseline(settings, *job.family, job.at)) return;
+    values.insert(choice_of(settings, *job.family, job.at));
+  }
+  const std::string words = fmt::format("{}", fmt::join(baseline, " "));
+  if (values.empty())
+    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of this run has that axis", words));
+  throw Error(ErrorCode::usage, fmt::format("--baseline {}: no case of this run is of it; there are {}",
+                                            words, fmt::join(values, ", ")));
 }
 
 }  // namespace clweave::profile

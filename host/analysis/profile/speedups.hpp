@@ -9,6 +9,7 @@
 
 namespace clweave::suite {
 struct Family;
+struct Job;
 }  // namespace clweave::suite
 
 namespace clweave::profile {
@@ -23,5 +24,8 @@ namespace clweave::profile {
 // lists the choices for an unknown axis or value.
 Report speedups(const ResultsSet&, const std::vector<Family>&, const std::vector<std::string>& families,
                 const std::vector<std::string>& baseline);
+
+// Throws `usage` that lists the choices if none of these cases is of the baseline: before they are measured.
+void need_baseline(const std::vector<Job>&, const std::vector<std::string>& baseline);
 
 }  // namespace clweave::profile
