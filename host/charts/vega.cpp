@@ -183,6 +183,14 @@ double lines_height(const DrawnGraph& graph) {
   return std::clamp(18.0 * static_cast<double>(std::min(most_labels, graph.series.size())), 280.0, 400.0);
 }
 
+// Adds the vertical lines at x and their texts.
+void add_marks(Json& layers, const Json& x) {
+  layers.push_back(layer_of("marks", mark_of("rule", {{"strokeDash", {4, 3}}, {"color", dim}}), {{"x", x}}));
+  layers.push_back(
+      layer_of("marks", mark_of("text", {{"align", "left"}, {"baseline", "top"}, {"dx", 3}, {"color", dim}}),
+               {{"x", x}, {"y", {{"value", 0}}}, {"text", text_field("text")}}));
+}
+
 Json lines_spec(const DrawnGraph& graph) {
   const Json colour = series_colour(graph), y_scale = scale_of(graph.log_y, 10);
   const Json x = quantity("x", scale_of(graph.log_x, 2), x_axis(graph));
@@ -192,10 +200,7 @@ Json lines_spec(const DrawnGraph& graph) {
   Json low = end_of("low");
   low["scale"] = y_scale;
   Json layers = Json::array();
-  layers.push_back(layer_of("marks", mark_of("rule", {{"strokeDash", {4, 3}}, {"color", dim}}), {{"x", x}}));
-  layers.push_back(
-      layer_of("marks", mark_of("text", {{"align", "left"}, {"baseline", "top"}, {"dx", 3}, {"color", dim}}),
-               {{"x", x}, {"y", {{"value", 0}}}, {"text", text_field("text")}}));
+  add_marks(layers, x);
   layers.push_back(layer(mark_of("rule", {{"opacity", 0.5}}),
                          {{"x", x}, {"y", low}, {"y2", {{"field", "high"}}}, {"color", colour}}));
   if (std::ranges::any_of(graph.panels, [](const GraphPanel& panel) { return !panel.fits.empty(); }))
@@ -298,6 +303,7 @@ Json roofline_spec(const DrawnGraph& graph) {
   const Json y =
       quantity("y", {{"type", "log"}}, {{"title", graph.y_title}, {"tickCount", 6}, {"format", "~s"}});
   Json layers = Json::array();
+  add_marks(layers, x);
   layers.push_back(layer_of("references", mark_of("line", {{"color", dim}, {"strokeWidth", 1.5}}),
                             {{"x", x}, {"y", y}, {"detail", {{"field", "series"}}}}));
   const auto add_labels = [&](const char* place, Json mark) {

@@ -17,6 +17,7 @@
 #include "base/quantity.hpp"
 #include "families/shared/contents.hpp"
 #include "suite/family.hpp"
+#include "suite/known_kernels.hpp"
 
 namespace clweave::families {
 
@@ -266,7 +267,34 @@ void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes)
   add("local_over_memory", local, memory, "local memory bandwidth / that of the best copy, read and written");
 }
 
-// Adds last-level cache capacity, compression and energy balance.
+// Compares where kernels that everybody knows lie on a roofline, on floats, with the balance of the device.
+void add_known_kernels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, double cache_bytes) {
+  double memory = 0, compute = 0;  // bytes and operations per second
+  for (const auto& o : outcomes) {
+    if (copies(o.at) && o.at.is("contents", "random"))
+      memory = std::max(memory, as_double(o.bytes) / o.time_s);
+    if (o.at.text("kernel").starts_with("arithmetic") && o.at.is("type", "float"))
+      compute = std::max(compute, as_double(o.flops) / o.time_s);
+  }
+  if (memory <= 0 || compute <= 0) return;
+  const double balance = compute / memory;
+  for (const auto& kernel : known_kernels) {
+    Finding found{fmt::format("{}_over_balance", kernel.key), {}, "ratio", ""};
+    if (kernel.needs_cache && cache_bytes <= 0) {
+      found.text = "no working set was reread faster than memory, so that the size of no cache is known";
+    } else {
+      const double intensity = kernel.intensity(sizeof(float), cache_bytes);
+      found.value = intensity / balance;
+      found.text = fmt::format(
+          "{} has at most {:.3g} op/B, {} of floats{}; the balance of the device is {:.3g}", kernel.name,
+          intensity, kernel.formula,
+          kernel.needs_cache ? " and of a cache of " + number_text(cache_bytes, "B") : "", balance);
+    }
+    out.push_back(std::move(found));
+  }
+}
+
+// Adds last-level cache capacity, compression, energy balance and the places of known kernels.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
   add_compression(out, outcomes);
@@ -283,6 +311,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
        : bytes > most
            ? "upper bound for the last-level caches of its cores: a larger set was reread faster than memory"
            : "the largest working set reread faster than memory"});
+  add_known_kernels(out, outcomes, std::min(bytes, most));
   return out;
 }
 

@@ -96,6 +96,26 @@ void draw_reference(Plane& plane, const GraphReference& reference, std::size_t c
   }
 }
 
+void draw_mark(Plane& plane, const GraphMark& mark, std::size_t rows) {
+  const std::string sign = paint(":", Style::dim);
+  for (std::size_t r = 0; r < rows; ++r)
+    plane.canvas.sign(plane.x.place(mark.x), static_cast<double>(r) / static_cast<double>(rows - 1), sign);
+}
+
+// Names marks below the axis, each at its place or as near as the names before it leave room.
+std::string mark_names(const std::vector<GraphMark>& marks, const Plane& plane, std::size_t columns) {
+  std::string out;
+  for (const auto& mark : marks) {
+    const auto at =
+        static_cast<std::size_t>(std::lround(plane.x.place(mark.x) * static_cast<double>(columns - 1)));
+    const std::size_t first = std::min(at, columns - std::min(columns, mark.text.size()));
+    if (first > out.size()) out.resize(first, ' ');
+    if (!out.empty() && out.back() != ' ') out += ' ';
+    out += mark.text;
+  }
+  return out;
+}
+
 void draw_curve(Plane& plane, std::vector<Position> points, std::size_t columns, std::size_t rows) {
   std::ranges::sort(points);
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -132,6 +152,9 @@ std::string curves_text(const DrawnGraph& graph, const GraphPanel& panel, const 
   const std::size_t rows = roofline ? 21 : 16, labelled = roofline ? 4 : 5, margin = roofline ? 12 : 10;
   const auto columns = static_cast<std::size_t>(width_on(screen)) - margin - 1;
   Plane plane = plane_of(graph, panel, Canvas(columns, rows));
+  if (roofline) {
+    for (const auto& mark : panel.marks) draw_mark(plane, mark, rows);
+  }
   for (const auto& reference : panel.references) draw_reference(plane, reference, columns, screen);
   std::vector<std::vector<Position>> curves(graph.series.size());
   for (const auto& point : panel.points) curves[point.series].emplace_back(point.x, point.y);
@@ -157,6 +180,8 @@ std::string curves_text(const DrawnGraph& graph, const GraphPanel& panel, const 
   const auto room = static_cast<int>(columns) - static_cast<int>(left.size() + right.size());
   out += fmt::format("\n{:{}}{}{:^{}}{}\n", "", margin + 1, left,
                      cut(name, static_cast<std::size_t>(std::max(room, 1)), "~"), std::max(room, 1), right);
+  if (roofline && !panel.marks.empty())
+    out += std::string(margin + 1, ' ') + mark_names(panel.marks, plane, columns) + "\n";
   for (std::size_t i = 0; !roofline && i < curves.size(); ++i)
     out += cut(fmt::format("  {}  {}", paint(letter_of_series(i), Style::cyan), graph.series[i]),
                static_cast<std::size_t>(width_on(screen)), ellipsis(screen)) +

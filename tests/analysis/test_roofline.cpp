@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "analysis/profile/roofline.hpp"
 
 using namespace clweave::commands;
@@ -101,6 +105,72 @@ TEST(Roofline, EnergyAndTimeOfBytesBesideOperations) {
   EXPECT_DOUBLE_EQ(energy_left(25, 25), 0.5);
   EXPECT_DOUBLE_EQ(time_left(10, 10), 1);
   EXPECT_DOUBLE_EQ(time_left(5, 10), 0.5);
+}
+
+// What the energy rows make of a roofline: half of the rate at the balance, never above the flat roof.
+TEST(Roofline, TheArchLineIsDrawnWhereRowsHaveEnergies) {
+  auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto names = [&] {
+    std::vector<std::string> out;
+    const DrawnGraph graph = graph_of(rooflines_of(results_of(records)));
+    for (const auto& line : graph.panels.at(0).references) out.push_back(line.name);
+    return out;
+  };
+  EXPECT_THAT(names(), Not(testing::Contains("arch line")));
+  records[0].energy_j = 5;
+  records[1].energy_j = 2;
+  EXPECT_THAT(names(), testing::Contains("arch line"));
+  const auto line = arch_line(1000, 25, 1, 625);
+  EXPECT_DOUBLE_EQ(line.front().first, 1);
+  EXPECT_DOUBLE_EQ(line.back().first, 625);
+  EXPECT_NEAR(line.at(line.size() / 2).first, 25, 1e-9);
+  EXPECT_NEAR(line.at(line.size() / 2).second, 500, 1e-9);
+  EXPECT_LT(line.back().second, 1000);
+}
+
+// 2 / 8 and 8 / 8 operations per byte of floats; with 2^20 bytes of cache 5 * 17 / 16 and sqrt(2^20 / 12)
+// / 4.
+TEST(Roofline, KnownKernelsLieWhereTheirFormulasSay) {
+  auto records = peaks();
+  const auto places = [&] {
+    std::map<std::string, KnownPlace> out;
+    const auto all = rooflines_of(results_of(records));
+    for (const auto& place : all.at(0).known) out[place.kernel->mark] = place;
+    return out;
+  };
+  EXPECT_THAT(places(), SizeIs(2)) << "no row tells of a cache";
+  Record cache = row("peak", "", "", 1, 1, 0, "");
+  cache.case_id = "peak/finding=cache_bytes";
+  cache.axes.clear();
+  cache.time_s = cache.gb_per_s = {};
+  cache.bytes = {};
+  cache.finding = "cache_bytes";
+  cache.value = 1 << 20;
+  records.push_back(cache);
+  const auto known = places();
+  ASSERT_THAT(known, SizeIs(4));
+  EXPECT_DOUBLE_EQ(known.at("SpMV").intensity, 0.25);
+  EXPECT_DOUBLE_EQ(known.at("SpMV").bound, 25);
+  EXPECT_EQ(known.at("SpMV").bound_by, Peak::copy);
+  EXPECT_DOUBLE_EQ(known.at("stencil").intensity, 1);
+  EXPECT_DOUBLE_EQ(known.at("FFT").intensity, 5 * 17 / 16.0);
+  EXPECT_NEAR(known.at("GEMM").intensity, 73.9, 0.05);
+  EXPECT_DOUBLE_EQ(known.at("GEMM").bound, 1000);
+  EXPECT_EQ(known.at("GEMM").bound_by, Peak::arithmetic_float);
+  const std::string text = text_of(report_of(rooflines_of(results_of(records))), "text", Screen());
+  EXPECT_THAT(text, testing::ContainsRegex(R"(7-point stencil \(stencil\) +1 +8 / 2s +100 Gop/s +copy)"));
+}
+
+// The lower ends of what Williams, Waterman and Patterson give for double, 2009: 0.17, and 1.09 of transforms
+// of 128 points in a pass; the upper end of stencils, 0.5, without what a cache reads to be written.
+TEST(KnownKernels, HaveThePublishedIntensitiesOfDouble) {
+  const auto of = [](const std::string& key, double cache_bytes) {
+    return std::ranges::find(known_kernels, key, &KnownKernel::key)->intensity(8, cache_bytes);
+  };
+  EXPECT_NEAR(of("spmv", 0), 0.17, 0.005);
+  EXPECT_DOUBLE_EQ(of("stencil", 0), 0.5);
+  EXPECT_NEAR(of("fft", 128 * 16), 1.09, 0.005);
+  EXPECT_DOUBLE_EQ(of("gemm", 3 * 32 * 32 * 8), 4);
 }
 
 // An arithmetic row's bytes are those of its few operands and results; what is in registers comes from no

@@ -85,6 +85,16 @@ double energy_left(double intensity, double byte) { return 1 / (1 + byte / inten
 
 double time_left(double intensity, double byte) { return std::min(1.0, intensity / byte); }
 
+std::vector<std::pair<double, double>> arch_line(double peak, double byte, double low, double high) {
+  constexpr int steps = 32;
+  std::vector<std::pair<double, double>> out;
+  for (int i = 0; i <= steps; ++i) {
+    const double intensity = low * std::pow(high / low, i / double{steps});
+    out.emplace_back(intensity, peak * energy_left(intensity, byte));
+  }
+  return out;
+}
+
 namespace {
 
 // Keeps the least energy of a copied byte and of an operation on floats.
@@ -93,6 +103,30 @@ void take_energy(Roofline& data, const RunTime& run) {
   const Number joules = copies || computes ? run.joules_of_unit(run.energy_j) : Number();
   Number& least = copies ? data.joules_per_byte : data.joules_per_flop;
   if (joules && *joules > 0 && (!least || *joules < *least)) least = joules;
+}
+
+// Returns the bytes of the largest working set that a cache held, 0 if no row tells.
+double cache_bytes_of(const DeviceResults& device) {
+  for (const auto& found : device.findings) {
+    const auto& finding = found.typical();
+    if (found.family == peak_family && finding.name == "cache_bytes" && finding.value) return *finding.value;
+  }
+  return 0;
+}
+
+// Places the known kernels, on floats. Leaves out those whose place needs a cache that no row tells of.
+std::vector<KnownPlace> known_places(const std::vector<Roof>& roofs, double cache_bytes) {
+  const Roof *copy = roof_of(roofs, Peak::copy), *flat = roof_of(roofs, Peak::arithmetic_float);
+  if (copy == nullptr || flat == nullptr) return {};
+  std::vector<KnownPlace> out;
+  for (const auto& kernel : known_kernels) {
+    if (kernel.needs_cache && cache_bytes <= 0) continue;
+    const double intensity = kernel.intensity(sizeof(float), cache_bytes), slope = copy->rate * intensity;
+    out.push_back({&kernel, intensity, std::min(slope, flat->rate),
+                   slope < flat->rate ? Peak::copy : Peak::arithmetic_float});
+  }
+  std::ranges::stable_sort(out, {}, &KnownPlace::intensity);
+  return out;
 }
 
 using Best = std::map<std::string, Placed>;  // by name
@@ -142,12 +176,19 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     }
     for (auto& [name, kernel] : best) data.kernels.push_back(std::move(kernel));
     std::ranges::stable_sort(data.kernels, {}, &Placed::intensity);
+    data.known = known_places(data.roofs, cache_bytes_of(device));
     out.push_back(std::move(data));
   }
   return out;
 }
 
 namespace {
+
+// Returns the operations on floats that take as much energy as a copied byte.
+Number energy_balance(const Roofline& data) {
+  if (!data.joules_per_byte || !data.joules_per_flop) return {};
+  return *data.joules_per_byte / *data.joules_per_flop;
+}
 
 // Adds the roofs as references: the slopes of memory up to the highest arithmetic, and the flat lines of
 // arithmetic from the highest slope on, as nothing above can be reached. Of roofs that nearly coincide one is
@@ -171,6 +212,17 @@ void add_roofs(GraphPanel& panel, const std::vector<Roof>& roofs, double low_x, 
     }
     panel.references.push_back(std::move(line));
   }
+}
+
+// Adds the arch line, the roof that energy would be, where the rows have energies.
+void add_arch_line(GraphPanel& panel, const Roofline& data, double low_x, double high_x) {
+  const auto balance = energy_balance(data);
+  const Roof* flat = roof_of(data.roofs, Peak::arithmetic_float);
+  if (!balance || flat == nullptr) return;
+  panel.references.push_back({.name = "arch line",
+                              .points = arch_line(flat->rate, *balance, low_x, high_x),
+                              .label = "arch line: energy, at least " +
+                                       number_text(1e12 * *data.joules_per_flop, "pJ") + " an operation"});
 }
 
 std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
@@ -208,7 +260,13 @@ void add_panel(DrawnGraph& graph, const Roofline& data) {
     low_x = std::min(low_x, point.x / 2);
     high_x = std::max(high_x, point.x * 2);
   }
+  for (const auto& known : data.known) {
+    low_x = std::min(low_x, known.intensity / 1.5);
+    high_x = std::max(high_x, known.intensity * 1.5);
+    panel.marks.push_back({known.intensity, known.kernel->mark});
+  }
   add_roofs(panel, data.roofs, low_x, high_x);
+  add_arch_line(panel, data, low_x, high_x);
   const auto [worst, best] = std::ranges::minmax_element(kernels, {}, &Placed::fraction);
   panel.finding = fmt::format("{} reaches {} of its roof", (*best)->name, percent_text((*best)->fraction, 0));
   if (*best != *worst)
@@ -235,14 +293,14 @@ DrawnGraph graph_of(const std::vector<Roofline>& all) {
 
 namespace {
 
-// Adds what bytes leave of the rate and of the energy efficiency of operations: the two curves that Vuduc
-// draws over each other.
+// Adds what bytes leave of the rate and of the energy efficiency of operations: the roofline and the arch
+// line as numbers.
 void add_energy(const Roofline& data, Report& out) {
   const Roof *copy = roof_of(data.roofs, Peak::copy),
              *arithmetic = roof_of(data.roofs, Peak::arithmetic_float);
-  if (!data.joules_per_byte || !data.joules_per_flop || copy == nullptr || arithmetic == nullptr) return;
-  const double of_time = arithmetic->rate / copy->rate,
-               of_energy = *data.joules_per_byte / *data.joules_per_flop;
+  const auto balance = energy_balance(data);
+  if (!balance || copy == nullptr || arithmetic == nullptr) return;
+  const double of_time = arithmetic->rate / copy->rate, of_energy = *balance;
   Table table(
       {{"op/B", Align::right}, {"of the peak rate", Align::right}, {"of the least energy", Align::right}});
   for (double intensity = 0.25; intensity <= 256; intensity *= 2)
@@ -252,6 +310,31 @@ void add_energy(const Roofline& data, Report& out) {
       "a byte takes as much time as {:.3g} operations on floats, and as much energy as {:.3g}:", of_time,
       of_energy));
   out.table(std::move(table));
+  out.line();
+}
+
+// Adds the places of known kernels.
+void add_known(const Roofline& data, Report& out) {
+  if (data.known.empty()) return;
+  const auto balance = energy_balance(data);
+  std::vector<Table::Column> heads = {{"known kernel on floats"},
+                                      {"op/B", Align::right},
+                                      {"by", Align::left, Overflow::cut, 1},
+                                      {"bound", Align::right, Overflow::keep, 3},
+                                      {"bound by", Align::left, Overflow::cut, 4}};
+  if (balance) heads.push_back({"of the least energy", Align::right, Overflow::keep, 2});
+  Table table(heads);
+  for (const auto& known : data.known) {
+    std::vector<std::string> cells = {fmt::format("{} ({})", known.kernel->name, known.kernel->mark),
+                                      fmt::format("{:.3g}", known.intensity), known.kernel->formula,
+                                      number_text(known.bound, "Gop/s"), text_of(known.bound_by)};
+    if (balance) cells.push_back(percent_text(energy_left(known.intensity, *balance)));
+    table.add(std::move(cells));
+  }
+  out.table(std::move(table));
+  out.line(
+      "at most, by formulas with s = 4 bytes an element and Z bytes of cache; vertical lines in the "
+      "chart");
   out.line();
 }
 
@@ -275,6 +358,7 @@ void add_device(const Roofline& data, Report& out) {
   out.drawing([graph](const Screen& screen) { return text_of(graph, screen); });
   out.line();
   add_energy(data, out);
+  add_known(data, out);
   Table table({{""},
                {"kernel, its fastest row beyond the caches", Align::left, Overflow::wrap},
                {"op/B", Align::right, Overflow::keep, 1},
@@ -325,6 +409,9 @@ Report report_of(const std::vector<Roofline>& all) {
       out.row({data.device, "roof", text_of(roof.name), none, roof.memory() ? rate : none,
                roof.memory() ? none : rate, none, none, none});
     }
+    for (const auto& known : data.known)
+      out.row({data.device, "known", known.kernel->name, known.intensity, Cell(), Cell(), known.bound,
+               text_of(known.bound_by), Cell()});
     for (const auto& kernel : data.kernels)
       out.row({data.device, "kernel", kernel.name, kernel.intensity, kernel.gb_per_s, kernel.gflop_per_s,
                kernel.bound, text_of(kernel.bound_by), kernel.fraction});

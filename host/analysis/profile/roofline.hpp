@@ -6,11 +6,13 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/drawn_graph.hpp"
 #include "report/report.hpp"
 #include "results/results_set.hpp"
+#include "suite/known_kernels.hpp"
 
 namespace clweave::profile {
 
@@ -37,11 +39,20 @@ struct Placed {
   bool is_bounded() const { return bound > 0 && fraction <= 1.5; }
 };
 
+// Where a kernel that everybody knows lies, by its formula: the best that any program of it can do here.
+struct KnownPlace {
+  const KnownKernel* kernel = nullptr;
+  double intensity = 0;        // operations on floats per byte
+  double bound = 0;            // Gop/s, by the lower of copy and float arithmetic
+  Peak bound_by = Peak::none;  // that roof
+};
+
 struct Roofline {
   std::size_t index = 0;  // of the device in measured()
   std::string device;
   std::vector<Roof> roofs;
-  std::vector<Placed> kernels;  // by intensity, then name
+  std::vector<Placed> kernels;         // by intensity, then name
+  std::vector<KnownPlace> known = {};  // by intensity; none without roofs of copy and floats
   // Rows per family that no roof bounds, such as those of latencies and caches.
   std::map<std::string, std::size_t> elsewhere = {};
   std::map<std::string, std::size_t> cached = {};  // rows per family whose buffers fit a cache
@@ -55,6 +66,10 @@ struct Roofline {
 // operations, of energy or of time.
 double energy_left(double intensity, double byte);
 double time_left(double intensity, double byte);
+
+// Returns the arch line between two intensities: the rate at which operations would come if the energy that
+// they leave bounded it, `peak` times energy_left, as Choi et al. draw it over a roofline. By intensity.
+std::vector<std::pair<double, double>> arch_line(double peak, double byte, double low, double high);
 
 // One per measured device with a time; devices without measured peaks have no kernels.
 std::vector<Roofline> rooflines_of(const ResultsSet&);
