@@ -76,12 +76,10 @@ std::optional<double> interpolate_log(std::span<const std::pair<double, double>>
   return below->second * std::pow(above->second / below->second, part);
 }
 
-std::vector<double> median_of_three(std::span<const double> values) {
+std::vector<double> without_lone_peaks(std::span<const double> values) {
   std::vector<double> out(values.begin(), values.end());
-  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
-    const double a = values[i - 1], b = values[i], c = values[i + 1];
-    out[i] = std::max(std::min(a, b), std::min(std::max(a, b), c));
-  }
+  for (std::size_t i = 1; i + 1 < values.size(); ++i)
+    out[i] = std::min(values[i], std::max(values[i - 1], values[i + 1]));
   return out;
 }
 

@@ -50,8 +50,9 @@ std::optional<Parabola> fit_parabola(std::span<const std::pair<double, double>> 
 // Returns y at x between two points, on a line in both logarithms; std::nullopt if no two points enclose x.
 std::optional<double> interpolate_log(std::span<const std::pair<double, double>>, double x);
 
-// Returns each value replaced by the median of itself and its neighbours, which removes what one alone does.
-std::vector<double> median_of_three(std::span<const double>);
+// Lowers each value that is above both of its neighbours to the higher of these, as one disturbed time may
+// stand out; a value below both stays.
+std::vector<double> without_lone_peaks(std::span<const double>);
 
 // Counts the valleys: places from which values rise by the factor `depth` to both sides before they fall
 // lower.

@@ -14,6 +14,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "base/curve_fit.hpp"
@@ -274,26 +275,51 @@ std::vector<std::vector<double>> curves_of(const SearchSpace& search) {
   return out;
 }
 
-// Counts the regional minima of a search: valleys deeper than half a per cent, by which those of the
-// published search differ, and deeper than noise makes them on a level. What might be valleys is the upper
-// end.
-Finding regional_minima(const std::string& name, const SearchSpace& search) {
+// The regional minima of a search: valleys deeper than half a per cent, by which those of the published
+// search differ.
+struct Valleys {
+  std::size_t launches = 0;  // searched
+  std::size_t sure = 0;      // deeper than noise makes them on a level, and with ridges of several launches
+  std::size_t possible = 0;
+};
+
+Valleys valleys_of(const SearchSpace& search) {
   constexpr double published_depth = 1.005;
-  constexpr double range_of_noise =
-      6;  // standard deviations: hardly ever exceeded over some dozens of places
+  constexpr double range_of_noise = 5;  // standard deviations: hardly ever exceeded by normal noise to both
+                                        // sides of one of some dozens of places
   const auto curves = curves_of(search);
   const double depth = std::max(published_depth, std::exp(range_of_noise * roughness(curves)));
-  std::size_t sure = 0, possible = 0;
+  Valleys out{.launches = search.size()};
   for (const auto& times : curves) {
-    sure += count_valleys(median_of_three(times), depth);
-    possible += count_valleys(times, published_depth);
+    out.sure += count_valleys(without_lone_peaks(times), depth);
+    out.possible += count_valleys(times, published_depth);
   }
-  Finding out{"regional_minima_" + name, static_cast<double>(sure), "minima",
-              fmt::format("regional minima among {} launches, deeper than half a per cent and than noise",
-                          search.size())};
-  out.low = out.value;
-  out.high = static_cast<double>(std::max(sure, possible));
   return out;
+}
+
+Finding regional_minima(const std::string& name, const Valleys& valleys, const std::string& more = "") {
+  Finding out{"regional_minima_" + name, static_cast<double>(valleys.sure), "minima",
+              fmt::format("regional minima among {} launches, deeper than half a per cent and than noise{}",
+                          valleys.launches, more)};
+  out.low = out.value;
+  out.high = static_cast<double>(std::max(valleys.sure, valleys.possible));
+  return out;
+}
+
+// Adds the regional minima of the searches of both loops together, at each width of which there are both.
+void add_minima_of_loops(std::vector<Finding>& out, const std::map<std::string, Valleys>& valleys) {
+  const std::string_view grid_stride = "grid_stride_";
+  for (const auto& [name, grid] : valleys) {
+    if (!name.starts_with(grid_stride)) continue;
+    const std::string width = name.substr(grid_stride.size());
+    const auto other = valleys.find("warp_stride_even_" + width);
+    if (other == valleys.end()) continue;
+    const Valleys& warp = other->second;
+    out.push_back(regional_minima(
+        "loops_" + width,
+        {grid.launches + warp.launches, grid.sure + warp.sure, grid.possible + warp.possible},
+        fmt::format(": {} of grid-stride loops, {} of warp-stride loops", grid.sure, warp.sure)));
+  }
 }
 
 // Says what a launch taken at random loses to the fastest, on average. The fastest of some dozens of equal
@@ -419,6 +445,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                            "bandwidth of the best copy, " + fastest->at.text("kernel") + " width " +
                                std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
                                " / that of clEnqueueCopyBuffer, n=" + std::to_string(largest)));
+  std::map<std::string, Valleys> valleys;
   for (auto& [name, places] : searches) {
     if (!std::ranges::is_sorted(places, {}, &std::pair<Place, const Outcome*>::first))
       std::ranges::stable_sort(places, {}, &std::pair<Place, const Outcome*>::first);
@@ -442,11 +469,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       list += fmt::format("{}{}{} {}", list.empty() ? "" : ", ", number ? fmt::format("#{} ", *number) : "",
                           launch_text(*o), microseconds(o->time_s));
     }
-    out.push_back(regional_minima(name, search));
+    out.push_back(regional_minima(name, valleys[name] = valleys_of(search)));
     out.push_back(random_launch_cost(name, search));
     out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
                    "faster than both neighbours in the search, beyond their intervals: " + list});
   }
+  add_minima_of_loops(out, valleys);
   add_plain_copies(out, outcomes);
   return out;
 }

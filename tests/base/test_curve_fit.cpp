@@ -41,6 +41,22 @@ TEST(Parabola, NeedsFourPointsAtThreePlaces) {
   EXPECT_FALSE(fit_parabola(Points{{1, 1}, {2, 1}, {4, 1}, {8, 1}}));
 }
 
+// A ridge of one place between two dips is what one disturbed time looks like.
+TEST(LonePeaks, AreLoweredToTheHigherNeighbourAndDipsStay) {
+  using Values = std::vector<double>;
+  EXPECT_EQ(without_lone_peaks(Values{9, 1, 5, 2, 8, 8, 3}), (Values{9, 1, 2, 2, 8, 8, 3}));
+  EXPECT_EQ(without_lone_peaks(Values{1, 2}), (Values{1, 2}));
+  EXPECT_EQ(without_lone_peaks(Values{}), Values{});
+}
+
+TEST(Valleys, RiseByTheDepthToBothSides) {
+  const auto count = [](const std::vector<double>& values) { return count_valleys(values, 1.1); };
+  EXPECT_EQ(count({120, 100, 120, 100, 120}), 2U);
+  EXPECT_EQ(count({120, 100, 109, 100, 120}), 1U) << "the ridge is lower than a tenth";
+  EXPECT_EQ(count({100, 120, 100}), 0U) << "an end is no valley";
+  EXPECT_EQ(count({}), 0U);
+}
+
 }  // namespace
 
 }  // namespace clweave

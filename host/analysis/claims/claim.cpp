@@ -51,7 +51,7 @@ std::vector<std::vector<const RowQuery*>> Claim::queries(bool cuda) const {
     std::vector<const Rule*> rules = {&criterion.rule};
     for (const auto& rule : criterion.preconditions) rules.push_back(&rule);
     for (const auto* rule : rules) {
-      if (!cuda && needs_baselines(*rule, "cuda")) continue;
+      if (rule->is_of_compilers() || (!cuda && needs_baselines(*rule, "cuda"))) continue;
       auto& sides = out.emplace_back();
       for (const auto& [name, side] : rule_sides) {
         const RowQuery& query = rule->*side;

@@ -44,6 +44,9 @@ struct RowQuery {
 // Counts the launches that such axes try, all combinations.
 std::size_t tries_of(const RowQuery::Axes&);
 
+// What only compilers tell: registers of a work-item.
+inline constexpr const char* registers_quantity = "registers";
+
 // A condition on an estimate and its interval.
 struct Bound {
   enum class Direction { above, below, equal };
@@ -73,8 +76,8 @@ struct Rule : Bound {
   RowQuery numerator, denominator;  // rows that are compared, such as the new kernel's and the old one's
   RowQuery numerator_before_change,
       denominator_before_change;  // of a gain: the rows that each side improves on
-  // time, gb_per_s, gflop_per_s, gitems_per_s, fraction_of_peak; value: what the check of a case measured; or
-  // a derived column of the family, such as auxiliary_bytes of scan.
+  // time, gb_per_s, gflop_per_s, gitems_per_s, fraction_of_peak; value: what the check of a case measured; a
+  // derived column of the family, such as auxiliary_bytes of scan; or registers, as compilers tell.
   std::string quantity = "time", denominator_quantity = "time";
   std::vector<std::string> varied_axes;   // the curve's: spread, most, trend and step compare their values
   std::vector<std::string> matched_axes;  // equal on both sides; the claim must hold for each of their values
@@ -94,6 +97,9 @@ struct Rule : Bound {
   };
   std::optional<AcrossDevices> across;
   bool bandwidth_bound = false;  // a claim about memory: rows whose buffers fit a cache do not decide it
+
+  // Returns whether compilers' figures decide it (compiled.hpp), no row of a run.
+  bool is_of_compilers() const { return quantity == registers_quantity; }
 };
 
 constexpr auto enum_names(Rule::Kind) {
@@ -140,10 +146,11 @@ struct Claim {
   std::string published_bug;        // what is wrong with the published program; its numbers are discarded
   RowQuery known_incorrect;         // rows that show the published bug
   std::string check;                // a command that shows it, where no row does
+  bool only_if_named = false;  // measured where it is asked for by id alone, as it takes hundreds of cases
 
   bool ours() const { return source == "clweave"; }  // a claim of this project, not of the literature
-  // Returns the queries of each rule and of known_incorrect, those of one rule together, as they are to be
-  // measured at equal sizes. Without `cuda`, rules that ask for rows of CUDA are left out.
+  // Returns the queries of each rule that rows decide and of known_incorrect, those of one rule together, as
+  // they are to be measured at equal sizes. Without `cuda`, rules that ask for rows of CUDA are left out.
   std::vector<std::vector<const RowQuery*>> queries(bool cuda = true) const;
 };
 

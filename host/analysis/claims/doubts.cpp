@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "analysis/claims/rules.hpp"
 #include "results/contradictions.hpp"
 #include "suite/outcome.hpp"
 
@@ -64,6 +65,7 @@ RowSelection deciding(const Rule& rule, const RowSelection& side, const std::set
 }  // namespace
 
 Doubt doubt_of(const Rule& rule, const Sides& sides, const std::set<const TimedCase*>& used) {
+  if (!depends_on_run(rule)) return {};
   RowSelection rows;
   for (const auto& side : all_sides)
     std::ranges::copy(deciding(rule, sides.*side.rows, used), std::back_inserter(rows));

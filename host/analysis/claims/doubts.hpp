@@ -19,7 +19,7 @@ struct Doubt {
 // Returns the first kind of doubt about the rows that a rule's estimate follows from, and about those beside
 // them that may be the fastest in truth: a time that was slowed may be any part of what was measured, an
 // unsettled median lies anywhere in its interval. A row is in doubt if at least half of its runs are, as else
-// its median is that of good ones.
+// its median is that of good ones. None is where nothing decides that depends on the run.
 Doubt doubt_of(const Rule&, const Sides&, const std::set<const TimedCase*>& used);
 
 // Returns the doubt about cases none of whose rows is verified though one says ok.

@@ -2,6 +2,7 @@
 #include "analysis/claims/jobs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -90,6 +91,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
     if (family.name != peak_family || !wanted.peaks) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
+    if (claim.only_if_named && std::isfinite(longest_s)) continue;
     for (auto queries : claim.queries(has_cuda(device.platform))) {
       std::erase_if(queries,
                     [&](const RowQuery* query) { return family_named(families, query->family) == nullptr; });

@@ -47,6 +47,13 @@ double number_at(const json& object, const char* key, double otherwise) {
   return it->get<double>();
 }
 
+bool is_true_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return false;
+  if (!it->is_boolean()) fail(std::string(key) + " must be true or false");
+  return it->get<bool>();
+}
+
 std::vector<std::string> texts_at(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) return {};
@@ -169,10 +176,12 @@ void read_quantities(const json& object, Rule& out) {
   out.quantity = text_at(object, "quantity", out.quantity);
   out.denominator_quantity = text_at(object, "quantity_to", out.quantity);
   for (const auto& quantity : {out.quantity, out.denominator_quantity}) {
-    if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end() &&
-        !is_derived(quantity))
+    if (quantity != "time" && quantity != registers_quantity &&
+        std::ranges::find(columns(), quantity, &Column::name) == columns().end() && !is_derived(quantity))
       fail("no quantity '" + quantity + "'");
   }
+  if ((out.quantity == registers_quantity) != (out.denominator_quantity == registers_quantity))
+    fail("registers are compared with registers");
 }
 
 void read_findings(const json& object, Rule& out) {
@@ -233,10 +242,7 @@ Rule rule_from(const json& object) {
   out.matched_axes = texts_at(object, "same");
   out.competitor_axes = texts_at(object, "each");
   check_competitors(out);
-  if (const auto memory = object.find("memory"); memory != object.end()) {
-    if (!memory->is_boolean()) fail("memory must be true or false");
-    out.bandwidth_bound = memory->get<bool>();
-  }
+  out.bandwidth_bound = is_true_at(object, "memory");
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.factor = number_at(object, "times", out.factor);
   if (out.factor <= 0) fail("times is positive");
@@ -300,7 +306,7 @@ std::vector<Criterion> decisions_from(const json& object, bool ours) {
 Claim claim_from(const json& object) {
   check_keys(object,
              {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
-              "published_bug", "known_incorrect", "check"},
+              "published_bug", "known_incorrect", "check", "only_if_named"},
              "a claim");
   Claim out;
   out.id = text_at(object, "id");
@@ -321,6 +327,7 @@ Claim claim_from(const json& object) {
   out.published_bug = text_at(object, "published_bug");
   out.known_incorrect = query_from(object, "known_incorrect");
   out.check = text_at(object, "check");
+  out.only_if_named = is_true_at(object, "only_if_named");
   if (!out.criteria.empty() ? !out.untestable.empty() : out.untestable.empty() == out.published_bug.empty())
     fail("needs decided_by, or a reason why it is untestable, or the published_bug that leaves no evidence");
   if (out.published_bug.empty() != (out.known_incorrect.empty() && out.check.empty()))

@@ -24,7 +24,7 @@ std::optional<double> rate_of(const RunTime& run, const std::string& quantity) {
 // Returns a quantity that does not depend on the time.
 std::optional<double> time_independent_quantity(const TimedCase& timed, const std::string& quantity,
                                                 Resample sample) {
-  if (quantity == "value") return sample.counted(timed);
+  if (quantity == "value" || quantity == registers_quantity) return sample.counted(timed);
   const Value* cell = timed.at != nullptr ? timed.at->cell(quantity) : nullptr;
   return cell != nullptr && !is_word(*cell) ? std::optional(number_in(*cell)) : std::nullopt;
 }
@@ -385,6 +385,13 @@ Condition monotonicity_condition(const Rule& rule, const DividedRows& rows, cons
 std::optional<Estimate> estimate_of_claim(const DeviceRows& device,
                                           const std::function<std::optional<double>(Resample)>& number) {
   return estimate(device, number, claim_level);
+}
+
+bool depends_on_run(const Rule& rule) {
+  const auto is_of_run = [](const std::string& quantity) {
+    return depends_on_time(quantity) || quantity == "value";
+  };
+  return rule.kind == Rule::Kind::finding || is_of_run(rule.quantity) || is_of_run(rule.denominator_quantity);
 }
 
 std::optional<RuleEstimate> estimate_rule(const Rule& rule, const Sides& sides, const DeviceRows& device) {

@@ -36,6 +36,10 @@ struct RuleEstimate {
   bool is_undecided = false;             // the rows cannot tell, for the reason in `note`
 };
 
+// Returns whether the number follows from times, or from what a kernel counted as it ran, not from columns
+// alone that are known before, such as bytes: slow and noisy rows have these as others do.
+bool depends_on_run(const Rule&);
+
 // Estimates what a rule of any kind but `finding` compares. std::nullopt if the rows do not suffice.
 std::optional<RuleEstimate> estimate_rule(const Rule&, const Sides&, const DeviceRows&);
 

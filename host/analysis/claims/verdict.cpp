@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "analysis/claims/compiled.hpp"
 #include "analysis/claims/doubts.hpp"
 #include "analysis/claims/rules.hpp"
 #include "analysis/claims/selection.hpp"
@@ -535,6 +536,32 @@ ClaimResult result_of_criterion(const Claim& claim, const Criterion& criterion, 
   return *std::move(unmet);
 }
 
+// ---- Offline compilers -----------------------------------------------------------------------------------
+
+// Decides a rule about registers by what a compiler for such a device makes of the kernels.
+ClaimResult result_of_compilers(const Claim& claim, const Criterion& criterion, const DeviceRows& device,
+                                const std::vector<Family>& families) {
+  ClaimResult out;
+  if (const auto compiled = compiled_rows_of(*device.results, families)) {
+    const auto rows = device_rows(compiled->results);
+    out = result_ignoring_preconditions(claim, criterion, rows.front(), families);
+    std::set<std::string> compilers;
+    for (const auto& id : out.cases) compilers.insert(compiled->compilers.at(id));
+    out.note = join_non_empty({out.note, fmt::format("{}", fmt::join(compilers, "; "))}, ": ");
+  } else {
+    out.note = fmt::format(
+        "OpenCL tells no registers, and no compiler for such a device was asked offline; for {} there are "
+        "figures",
+        compiled_targets());
+  }
+  out.claim = &claim;
+  out.criterion = &criterion;
+  out.command.clear();  // no run would tell more
+  out.extra_options.clear();
+  if (!out.estimate) out.verdict = Verdict::not_testable;
+  return out;
+}
+
 // ---- Several devices -------------------------------------------------------------------------------------
 
 bool is_named(const DeviceRows& device, const std::vector<std::string>& words) {
@@ -717,7 +744,9 @@ std::vector<ClaimResult> claim_results_of(const Claim& claim, const DeviceRows& 
   std::vector<ClaimResult> out;
   for (const auto& criterion : claim.criteria)
     out.push_back(criterion.rule.across ? result_across(claim, criterion, all, families)
-                                        : result_of_criterion(claim, criterion, device, families));
+                  : criterion.rule.is_of_compilers()
+                      ? result_of_compilers(claim, criterion, device, families)
+                      : result_of_criterion(claim, criterion, device, families));
   if (out.empty()) {
     ClaimResult& none = out.emplace_back();
     none.claim = &claim;
