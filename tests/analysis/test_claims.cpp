@@ -1084,10 +1084,11 @@ std::vector<double> valleys_at(std::initializer_list<int> bottoms) {
 
 TEST(FindingsOfClaims, ValleysAreDeeperThanTheMarginAndThanNoise) {
   const auto two_valleys = valleys_at({7, 23}), one = valleys_at({3});
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(two_valleys).estimate->value, 2);
-  EXPECT_EQ(ruling_of_valleys(two_valleys).verdict, Verdict::holds);
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(one).estimate->value, 1);
-  EXPECT_EQ(ruling_of_valleys(one).verdict, Verdict::fails);
+  const ClaimResult of_two = ruling_of_valleys(two_valleys), of_one = ruling_of_valleys(one);
+  EXPECT_DOUBLE_EQ(of_two.estimate->value, 2);
+  EXPECT_EQ(of_two.verdict, Verdict::holds);
+  EXPECT_DOUBLE_EQ(of_one.estimate->value, 1);
+  EXPECT_EQ(of_one.verdict, Verdict::fails);
   // Ignores a single slow launch, which is no ridge.
   std::vector<double> spike = one;
   spike[5] *= 1.5;
