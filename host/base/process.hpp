@@ -23,7 +23,8 @@ struct Program {
 
 // Starts a program in a session and process group of its own, without a terminal, which it could write to or
 // be stopped by, with signals as they are by default, and with no descriptors but these: pairs of the number
-// there and the one here. It is killed when the thread ends that started it. Throws `io`, saying why.
+// there and the one here. It is killed when the thread ends that started it, and before this process where
+// memory runs out. Throws `io`, saying why.
 pid_t start(const Program&, const std::vector<std::pair<int, int>>& descriptors);
 
 // Returns the path of a program in PATH, or nothing.

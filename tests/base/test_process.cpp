@@ -61,6 +61,10 @@ TEST(Process, InheritsNothing) {
   EXPECT_EQ(descriptors.find(fmt::format("{}\n", inherited)), std::string::npos) << descriptors;
 }
 
+TEST(Process, EndsBeforeItsParentWhereMemoryRunsOut) {
+  EXPECT_EQ(printed_by("cat /proc/self/oom_score_adj"), "1000\n");
+}
+
 TEST(Process, SaysWhyItDoesNotBegin) {
   try {
     start({.file = "/no/such/program", .words = {"none"}}, {});
