@@ -216,6 +216,7 @@ class Planner {
           filled.fill(b, offset, bytes);
         };
       if (of.contents && std::holds_alternative<PerElement>(*of.contents)) try_ends(b, spec.fill);
+      spec.restored = said_.is_restored(b);
       plan_.buffers.push_back(std::move(spec));
     }
   }

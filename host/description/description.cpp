@@ -79,6 +79,11 @@ ElementType TypeOf::at(const suite::Case& at) const {
 
 bool TypeOf::may_be_float() const { return std::ranges::any_of(all_, &ElementType::is_float); }
 
+bool Description::is_restored(std::size_t buffer) const {
+  const BufferOf& of = buffers[buffer];
+  return of.contents && of.restore.value_or(has_check(buffer));
+}
+
 const std::vector<std::string>& bound_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> out;

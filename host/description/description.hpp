@@ -87,6 +87,7 @@ struct BufferOf {
   TypeOf type;
   Expression count;                  // elements
   std::optional<Contents> contents;  // none: an output
+  std::optional<bool> restore = {};  // none: as is_restored says
 };
 
 struct ScalarArgument {
@@ -182,6 +183,9 @@ struct Description {
 
   bool has_check(std::size_t buffer) const;
   bool is_checked() const;  // whether every output has a check
+  // Whether a buffer gets its contents back before each execution: unless it says so itself, what is both
+  // filled and checked, as an execution would else begin with what the one before it left.
+  bool is_restored(std::size_t buffer) const;
 };
 
 // Reads the description of a kernel file: its first comment, or the .toml beside it. `file` may be either of

@@ -128,7 +128,7 @@ void read_buffers(const Field& buffers, Parts& parts) {
     buffers.refuse(fmt::format("{} buffers, and there may be {}", entries.size(), most_buffers));
   for (const auto& [name, entry] : entries) {
     check_name(name, entry.key_place(), "buffer", parts);
-    const Table table = entry.named("buffer '" + name + "'").table({"type", "count", "contents"});
+    const Table table = entry.named("buffer '" + name + "'").table({"type", "count", "contents", "restore"});
     const Field type = table.need("type");
     BufferOf buffer{name,
                     type_in(type.line(), type.place(), parts),
@@ -136,6 +136,11 @@ void read_buffers(const Field& buffers, Parts& parts) {
                     {}};
     if (const auto contents = table.find("contents"))
       buffer.contents = contents_in(*contents, buffer.type, parts);
+    if (const auto restore = table.find("restore")) {
+      if (!buffer.contents)
+        restore->refuse(restore->label() + " is for a buffer with contents, which it gets back");
+      buffer.restore = restore->flag();
+    }
     parts.made.buffers.push_back(std::move(buffer));
     parts.names.buffers.push_back(name);
   }

@@ -72,6 +72,10 @@ Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), sp
             spec.misaligned;
   if (spec.place == BufferPlace::pageable) host_ = pages_.get() + spec.misaligned;
   if (spec.fill) poison_guard();
+  if (!spec.restored) return;
+  kept_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE, spec.bytes);
+  device.queue().enqueueCopyBuffer(buffer_, kept_, 0, 0, spec.bytes);
+  device.queue().finish();
 }
 
 Memory::~Memory() {
@@ -83,6 +87,10 @@ Memory::~Memory() {
   } catch (const cl::Error&) {  // nobody asks for it any more
   }
   if (is_svm() && host_ != nullptr) clSVMFree(device_.context()(), host_);
+}
+
+void Memory::restore(cl::Event& copied) const {
+  if (spec_.restored) device_.queue().enqueueCopyBuffer(kept_, buffer_, 0, 0, spec_.bytes, nullptr, &copied);
 }
 
 void Memory::allocate_svm() {

@@ -26,6 +26,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   // The following throw cl::Error.
+  // Enqueues that a restored buffer gets its contents back. Of others it does nothing.
+  void restore(cl::Event& copied) const;
   void poison_all() { poison_from(0); }
   void poison_guard();
   ComparisonResult compare(const Check&, const char* phase) const;
@@ -61,6 +63,7 @@ class Memory {
   const BufferSpec& spec_;
   std::unique_ptr<std::byte, Free> pages_;  // ordinary memory behind it, if any
   cl::Buffer buffer_;                       // none for pageable and shared virtual memory
+  cl::Buffer kept_;                         // the contents of one that is restored
   std::byte* host_ = nullptr;               // its host address; null: it has none
 };
 

@@ -28,6 +28,8 @@ namespace clweave::device {
 
 namespace {
 
+bool restores(const Plan& plan) { return std::ranges::any_of(plan.buffers, &BufferSpec::restored); }
+
 // The buffers, kernels and checks of one plan on one device. A plan describes a case without OpenCL calls;
 // its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
 class Execution {
@@ -37,6 +39,7 @@ class Execution {
             const cl::Program& program)
       : device_(device), plan_(plan), checks_(checks), builder_(device, source) {
     for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
+    is_restored_ = !restores(plan);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
       queues_.push_back(device.queue(q, plan.queues.in_order));
     for (const auto& step : plan.steps) {
@@ -49,12 +52,28 @@ class Execution {
     }
   }
 
+  // Gives buffers that an execution has changed their contents back. Returns when they are there, so that
+  // nothing of it is timed.
+  void restore() {
+    if (is_restored_) return;
+    cl::Event last;
+    for (const auto& memory : memory_) memory.restore(last);
+    device_.finish(device_.queue(), last);
+    is_restored_ = true;
+  }
+
+  void begin_execution() {
+    restore();
+    is_restored_ = !restores(plan_);
+  }
+
   // Executes all steps `batch` times. Only the first and the last command get an event, because an event at
   // every command keeps devices from preparing the next one (NVIDIA: 10 us per launch instead of 3.5).
   Sample run(int batch) {
     const std::size_t steps = plan_.steps.size(), commands = steps * static_cast<std::size_t>(batch);
     cl::Event first, last;
     if (plan_.idle_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.idle_s));
+    begin_execution();
     const double before = host_now();
     for (std::size_t c = 0; c < commands; ++c) {
       cl::Event* event = nullptr;
@@ -82,6 +101,7 @@ class Execution {
   // Executes the steps once and returns each one's time, by an event of its own.
   std::vector<double> run_steps() {
     std::vector<cl::Event> events(plan_.steps.size());
+    begin_execution();
     for (std::size_t step = 0; step < events.size(); ++step) enqueue(step, &events[step]);
     device_.finish(device_.queue(), events.back());
     std::vector<double> steps_s;
@@ -91,6 +111,7 @@ class Execution {
 
   // Executes the steps once and returns the host time from the first command to the end of the wait.
   double time_synchronous_execution() {
+    begin_execution();
     const double before = host_now();
     cl::Event last;
     for (std::size_t step = 0; step < plan_.steps.size(); ++step)
@@ -228,6 +249,7 @@ class Execution {
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
   ClockComparison clocks_;                          // of all batches so far
+  bool is_restored_ = true;                         // no buffer is to be restored
   Number measured_;
   std::string unit_;
 };
@@ -265,7 +287,7 @@ class CaseRun {
   // Limits the sampling as the plan needs it, and notes what the plan says of the case.
   void begin(const Plan& plan) {
     if (plan.timed_by_host) choose_timer(true);
-    if (plan.never_batched || plan.idle_s > 0) sampling_.max_batch = 1;
+    if (plan.never_batched || plan.idle_s > 0 || restores(plan)) sampling_.max_batch = 1;
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
@@ -349,7 +371,9 @@ class CaseRun {
     if (const std::string problem = device_.launch_problem(); !problem.empty())
       throw Error(ErrorCode::device_lost,
                   "after the timing the device no longer executes every launch: " + problem);
-    if (sampling_.energy_s > 0)
+    if (sampling_.energy_s > 0 && restores(plan))
+      record_.meter_reason = "restoring buffers takes energy, too";
+    else if (sampling_.energy_s > 0)
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
 
@@ -462,7 +486,7 @@ class CaseRun {
     std::string why = execution.clocks().contradiction(device_.timer(), tick_s);
     const double begin_s = host_now();
     for (int i = 0; i < most_batches && !why.empty() && host_now() - begin_s < most_s; ++i) {
-      before_batch();
+      before_batch(execution);
       execution.run(static_cast<int>(record_.batch.value_or(1)));
       why = execution.clocks().contradiction(device_.timer(), tick_s);
     }
@@ -506,8 +530,9 @@ class CaseRun {
     add_reason(record_, "poisoned by writes: " + device_.fill().why_not());
   }
 
-  void before_batch() {
+  void before_batch(Execution& execution) {
     device_.report_phase("sample");
+    execution.restore();  // before the caches are emptied, as it fills them
     if (sampling_.cold) device_.flush_caches();
   }
 
@@ -519,7 +544,7 @@ class CaseRun {
     SamplerHooks hooks{
         .run =
             [&](int batch) {
-              before_batch();
+              before_batch(execution);
               const Sample sample = execution.run(batch);
               conditions.between_batches();
               return sample;
@@ -553,7 +578,7 @@ class CaseRun {
     if (!sampling_.use_event || steps == 1) return;
     std::vector<std::vector<double>> executions;
     for (int i = 0; i < repetitions; ++i) {
-      before_batch();
+      before_batch(execution);
       executions.push_back(execution.run_steps());
     }
     record_.steps_s = steps_text(executions);

@@ -103,8 +103,8 @@ std::string request_of(const Plan& plan) {
   std::string text = fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
                                  plan.queues.count, plan.queues.in_order, plan.never_batched, plan.idle_s);
   for (const auto& spec : plan.buffers) {
-    text += fmt::format(" {} bytes, {} spare, place {} + {}", spec.bytes, spec.spare,
-                        static_cast<int>(spec.place), spec.misaligned);
+    text += fmt::format(" {} bytes, {} spare, place {} + {}, restored {}", spec.bytes, spec.spare,
+                        static_cast<int>(spec.place), spec.misaligned, spec.restored);
     if (!spec.fill) continue;
     for (const auto& part : stretches_of(spec.bytes, 4096)) {
       const Bytes bytes = filled(spec, part);
@@ -454,6 +454,9 @@ class Checker {
            "buffer {} is empty or larger than the device allows", b);
       rule(used.contains(b), "no step uses buffer {}", b);
       rule(spec.fill || checked.contains(b) || spec.used() == 0, "nothing checks output {}", b);
+      rule(!spec.restored || (spec.fill && spec.place == BufferPlace::device && plan.queues.count == 1 &&
+                              plan.queues.in_order && !plan.timed_by_host),
+           "buffer {} has no contents to get back, or they come while others execute", b);
       rule(spec.spare <= spec.bytes && (spec.spare == 0 || !spec.fill), "buffer {} has no such spare part",
            b);
     }

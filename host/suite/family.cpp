@@ -208,7 +208,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   }
   for (const auto& buffer : plan.buffers) {
     if (buffer.place == BufferPlace::pageable) continue;
-    total += buffer.bytes;
+    total += buffer.bytes * (buffer.restored ? 2 : 1);
     need(buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),
          "needs a buffer of {} bytes and {} behind it, the device allows {}", buffer.bytes,
          guard_bytes + poison.size(), device.max_alloc_bytes);

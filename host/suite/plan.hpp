@@ -126,6 +126,9 @@ struct BufferSpec {
   std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
   std::uint64_t spare = 0;  // bytes at the end that must stay unwritten, like the guard
   BufferPlace place = BufferPlace::device;
+  // Of an input that steps change: it gets its contents back before each execution, from a copy on the
+  // device. That is not timed, so that executions are not back to back.
+  bool restored = false;
   std::uint64_t misaligned = 0;  // host buffers: offset from a page's start
 
   std::uint64_t used() const { return bytes - spare; }

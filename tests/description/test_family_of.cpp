@@ -429,6 +429,31 @@ TEST(TypesOfAxes, AreRefusedWhereOneOfThemDoesNotFit) {
               HasSubstr("a file, which has one type"));
 }
 
+// ---- Buffers that kernels change ------
+
+TEST(Restored, AreBuffersBothFilledAndChecked) {
+  const std::string checked = "[[checks]]\nbuffer = \"y\"\nexpression = \"y[i] + x[i]\"\n";
+  const auto planned = [&](const char* x, const char* y) {
+    return plan_at(small(fmt::format("x = {{ type = \"float\", count = \"n\", contents = \"iota\"{} }}\n"
+                                     "y = {{ type = \"float\", count = \"n\", contents = \"random\"{} }}",
+                                     x, y),
+                         checked),
+                   "n=7");
+  };
+  const auto restored = [](const Plan& plan) {
+    return std::pair(plan.buffers.at(0).restored, plan.buffers.at(1).restored);
+  };
+  EXPECT_EQ(restored(planned("", "")), std::pair(false, true));
+  EXPECT_EQ(restored(planned("", ", restore = false")), std::pair(false, false));
+  EXPECT_EQ(restored(planned(", restore = true", "")), std::pair(true, true));
+  // What is right is computed from the buffer as it was filled.
+  const Plan plan = planned("", "");
+  const auto x = values_of<float>(plan.buffers[0]);
+  auto y = values_of<float>(plan.buffers[1]);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+  EXPECT_EQ(result_of(plan.checks.at(0), as_bytes_of(y)).wrong, 0U);
+}
+
 // ---- Contents --------------------------------------------------------------------------------------------
 
 TEST(Contents, AreWhatTheirWordsSay) {

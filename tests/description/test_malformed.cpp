@@ -170,6 +170,8 @@ const Malformed malformed[] = {
      "24:9: 'count' of buffer 'p' is true or false, and must be an expression, as text or a number"},
     {R"(contents = "random")", R"(contents = "zeroes")",
      "20:12: unknown contents 'zeroes'; did you mean 'zeros'?"},
+    {"count = \"n\"\n\n[defines]", "count = \"n\"\nrestore = true\n\n[defines]",
+     "30:11: 'restore' of buffer 'y' is for a buffer with contents, which it gets back"},
     {R"(contents = "random")", "contents = 0",
      "20:12: 'contents' of buffer 'x' is a number, and must be zeros, iota, permutation, random, or a table "
      "such as { constant = 1 }"},
