@@ -1052,23 +1052,56 @@ TEST(FindingsOfClaims, AParabolaThroughTheLogarithmFitsOrNot) {
   EXPECT_EQ(ruled({144, 74, 39, 26, 28}).verdict, Verdict::within_noise);
 }
 
+// A device that can do anything.
+DeviceInfo able(const std::string& type) {
+  DeviceInfo device;
+  device.name = "Able";
+  device.vendor = "NVIDIA";
+  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options";
+  device.type = type;
+  device.compute_units = 8;
+  device.memory_bytes = device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 36;
+  device.local_bytes = 1 << 16;
+  device.max_group = 1024;
+  device.max_group_dims = {1024, 1024, 64};
+  device.lockstep = 32;
+  device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = true;
+  return device;
+}
+
+Sweep sweep_of(const RowQuery::Axes& axes) {
+  Sweep out;
+  for (const auto& [axis, want] : axes) out[axis] = want.values;
+  return out;
+}
+
 // The place of a launch among the 31 that the source searched at each work-group size.
 std::int64_t place_of_search(const Case& at) {
   return at.number("group") * at.number("groups") / (at.number("n") / 32) - 1;
 }
 
-// Times of grid-stride loops with 128 items, along their groups; of other loops each falls to its end, and
-// where the next begins is no valley.
-ClaimResult ruling_of_valleys(const std::vector<double>& times) {
-  return ruling_of_shipped(
-      "000-g",
-      [&](const Case& at) {
-        const std::int64_t place = place_of_search(at);
-        return at.is("kernel", "grid_stride") && at.number("group") == 128
-                   ? times.at(static_cast<std::size_t>(place))
-                   : 100 - static_cast<double>(place);
-      },
-      5);
+// Seconds of loops over the places: what is given for grid-stride loops of 128; those of others fall to the
+// end, and where the next begins is no valley.
+std::function<double(const Case&)> with_one_curve(const std::vector<double>& times) {
+  return [=](const Case& at) {
+    const std::int64_t place = place_of_search(at);
+    return at.is("kernel", "grid_stride") && at.number("group") == 128
+               ? times.at(static_cast<std::size_t>(place))
+               : 100 - static_cast<double>(place);
+  };
+}
+
+// The finding that decides 000-g, of one run.
+Finding minima_by(const std::function<double(const Case&)>& seconds) {
+  const auto claims = chosen_claims(load_claims(""), {"000-g"});
+  const Rule& rule = claims.at(0).criteria.at(0).rule;
+  const Family& family = *std::ranges::find(all_families(), "copy", &Family::name);
+  std::vector<Outcome> outcomes;
+  for (const auto& axes : rule.numerator.alternatives()) {
+    for (const auto& at : cases_of(family, {sweep_of(axes)}, 1)) outcomes.emplace_back(at, seconds(at));
+  }
+  const auto all = family.findings(outcomes, able("gpu"));
+  return *std::ranges::find(all, rule.findings.front(), &Finding::name);
 }
 
 // Times of the 31 places that rise from these ones to both sides.
@@ -1083,35 +1116,32 @@ std::vector<double> valleys_at(std::initializer_list<int> bottoms) {
 }
 
 TEST(FindingsOfClaims, ValleysAreDeeperThanTheMarginAndThanNoise) {
-  const auto two_valleys = valleys_at({7, 23}), one = valleys_at({3});
-  const ClaimResult of_two = ruling_of_valleys(two_valleys), of_one = ruling_of_valleys(one);
-  EXPECT_DOUBLE_EQ(of_two.estimate->value, 2);
-  EXPECT_EQ(of_two.verdict, Verdict::holds);
-  EXPECT_DOUBLE_EQ(of_one.estimate->value, 1);
-  EXPECT_EQ(of_one.verdict, Verdict::fails);
-  // Ignores a single slow launch, which is no ridge.
-  std::vector<double> spike = one;
+  const auto two = ruling_of_shipped("000-g", with_one_curve(valleys_at({7, 23})), 5);
+  EXPECT_DOUBLE_EQ(two.estimate->value, 2);
+  EXPECT_EQ(two.verdict, Verdict::holds);
+  const auto one = ruling_of_shipped("000-g", with_one_curve(valleys_at({3})), 5);
+  EXPECT_DOUBLE_EQ(one.estimate->value, 1);
+  EXPECT_EQ(one.verdict, Verdict::fails);
+}
+
+TEST(FindingsOfClaims, ASingleSlowLaunchIsNoRidgeAndASingleFastOneIsAValley) {
+  auto spike = valleys_at({3}), dip = spike;
   spike[5] *= 1.5;
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(spike).estimate->value, 1);
-  // A single fast one is a valley: what disturbs a launch makes it slower.
-  std::vector<double> dip = one;
-  dip[20] *= 0.7;
-  EXPECT_DOUBLE_EQ(ruling_of_valleys(dip).estimate->value, 2);
+  EXPECT_EQ(minima_by(with_one_curve(spike)).value, 1);
+  dip[20] *= 0.7;  // what disturbs a launch makes it slower
+  EXPECT_EQ(minima_by(with_one_curve(dip)).value, 2);
 }
 
 TEST(FindingsOfClaims, ValleysOfBothLoopsCount) {
   const auto bowl = valleys_at({15});
-  const ClaimResult both = ruling_of_shipped(
-      "000-g",
-      [&](const Case& at) {
-        const std::int64_t place = place_of_search(at);
-        return at.number("group") == 256 ? bowl.at(static_cast<std::size_t>(place))
-                                         : 100 - static_cast<double>(place);
-      },
-      5);
-  EXPECT_DOUBLE_EQ(both.estimate->value, 2);
-  EXPECT_THAT(both.note, HasSubstr("among 310 launches"));
-  EXPECT_THAT(both.note, HasSubstr("1 of grid-stride loops, 1 of warp-stride loops"));
+  const Finding both = minima_by([&](const Case& at) {
+    const std::int64_t place = place_of_search(at);
+    return at.number("group") == 256 ? bowl.at(static_cast<std::size_t>(place))
+                                     : 100 - static_cast<double>(place);
+  });
+  EXPECT_EQ(both.value, 2);
+  EXPECT_THAT(both.text, HasSubstr("among 310 launches"));
+  EXPECT_THAT(both.text, HasSubstr("1 of grid-stride loops, 1 of warp-stride loops"));
 }
 
 // Makes every other point a tenth slower: such dips may be noise.
@@ -1311,29 +1341,6 @@ TEST(ClaimsFile, IsHeldAgainstTheFamilies) {
 TEST(ClaimsFile, OursIsOfCasesThatThereAre) {
   EXPECT_EQ(load_claims(std::string(CLWEAVE_SOURCE_DIR) + "/results/published/claims.json").size(),
             load_claims("").size());
-}
-
-// A device that can do anything.
-DeviceInfo able(const std::string& type) {
-  DeviceInfo device;
-  device.name = "Able";
-  device.vendor = "NVIDIA";
-  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options";
-  device.type = type;
-  device.compute_units = 8;
-  device.memory_bytes = device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 36;
-  device.local_bytes = 1 << 16;
-  device.max_group = 1024;
-  device.max_group_dims = {1024, 1024, 64};
-  device.lockstep = 32;
-  device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = true;
-  return device;
-}
-
-Sweep sweep_of(const RowQuery::Axes& axes) {
-  Sweep out;
-  for (const auto& [axis, want] : axes) out[axis] = want.values;
-  return out;
 }
 
 // A launch with a work-item for each vector is no loop's best.
