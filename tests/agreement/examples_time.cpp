@@ -2,8 +2,8 @@
 // examples_time: kernels of examples/ in a plain host program: what a user would write who has no harness.
 //
 //   g++ -O2 -std=c++20 examples_time.cpp -lOpenCL -o examples_time
-//   examples_time PLATFORM DEVICE FOLDER NAME..     prints "NAME event_s host_s" each: medians of one
-//   execution
+//   examples_time PLATFORM DEVICE FOLDER BATCH NAME..     prints "NAME event_s host_s" each: medians of one
+//   execution, of BATCH that are enqueued back to back
 //
 // Compiles a kernel file of FOLDER as it is, with the defines that its description has at the case's values.
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -35,9 +35,10 @@ double median(std::vector<double> all) {
 
 class Host {
  public:
-  Host(cl::Device device, std::string folder)
+  Host(cl::Device device, std::string folder, int batch)
       : device_(std::move(device)),
         folder_(std::move(folder)),
+        batch_(batch),
         context_(device_),
         queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE) {}
 
@@ -59,7 +60,7 @@ class Host {
 
   cl::Buffer output(std::size_t bytes) const { return {context_, CL_MEM_READ_WRITE, bytes}; }
 
-  // Warms up for some tenths of a second, then takes the median of at least 25 executions.
+  // Warms up for some tenths of a second, then takes the median of at least 25 batches.
   Times time(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local) const {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 3 || std::chrono::steady_clock::now() - begin < Seconds(0.3); ++i)
@@ -76,18 +77,22 @@ class Host {
 
  private:
   Times execute(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local) const {
-    cl::Event event;
+    cl::Event first, last;
     const auto before = std::chrono::steady_clock::now();
-    queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+    for (int i = 0; i < batch_; ++i) {
+      cl::Event* const event = i == 0 ? &first : i == batch_ - 1 ? &last : nullptr;
+      queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, event);
+    }
     queue_.finish();
     const Seconds host = std::chrono::steady_clock::now() - before;
-    const auto start = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
-    const auto end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-    return {1e-9 * static_cast<double>(end - start), host.count()};
+    const auto start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    const auto end = (batch_ == 1 ? first : last).getProfilingInfo<CL_PROFILING_COMMAND_END>();
+    return {1e-9 * static_cast<double>(end - start) / batch_, host.count() / batch_};
   }
 
   cl::Device device_;
   std::string folder_;
+  int batch_;
   cl::Context context_;
   cl::CommandQueue queue_;
 };
@@ -138,13 +143,13 @@ struct Example {
 int main(int argc, char** argv) try {
   const std::vector<Example> all = {
       {"saxpy", saxpy}, {"transpose", transpose}, {"matrix_product", matrix_product}};
-  if (argc < 5) return 2;
+  if (argc < 6) return 2;
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   std::vector<cl::Device> devices;
   platforms.at(std::stoul(argv[1])).getDevices(CL_DEVICE_TYPE_ALL, &devices);
-  const Host host(devices.at(std::stoul(argv[2])), argv[3]);
-  for (int i = 4; i < argc; ++i) {
+  const Host host(devices.at(std::stoul(argv[2])), argv[3], std::stoi(argv[4]));
+  for (int i = 5; i < argc; ++i) {
     const auto found = std::ranges::find(all, std::string(argv[i]), &Example::name);
     if (found == all.end()) return 2;
     const Times times = found->run(host);
