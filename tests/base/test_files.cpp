@@ -53,8 +53,9 @@ TEST(ParsedJson, IsOfFewLevels) {
   std::string why;
   EXPECT_TRUE(parsed_json(nested(most_json_levels + 1, '[', ']'), &why).is_discarded());
   EXPECT_THAT(why, HasSubstr("64 levels"));
-  std::string objects = "1";
-  for (int i = 0; i < 100'000; ++i) objects = "{\"a\":" + std::move(objects);
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  objects += "1";
   EXPECT_TRUE(parsed_json(objects, &why).is_discarded());
   EXPECT_THAT(why, HasSubstr("levels"));
   EXPECT_EQ(parsed_json(R"({"a":"[[\"{{", "b":["\\"]})").at("b").at(0), "\\")
