@@ -30,6 +30,19 @@ bool slower_together(const RunComparison& comparison, double than) {
   });
 }
 
+// Says which common changes decide nothing, so that they do not pass in silence.
+void tell_undecided_together(const RunComparison& comparison) {
+  for (const auto& device : comparison.devices) {
+    for (const auto& group : device.together) {
+      if (group.units_ratio == 1) continue;
+      log_line("--fail-on: {} cases of {} changed by {:.3f}x, but whether together is undecided: {}\n",
+               group.cases, device.device, group.ratio,
+               group.odd_unit.empty() ? "the runs of a side differ as much"
+                                      : group.odd_unit + " differs from its side's others");
+    }
+  }
+}
+
 bool too_undecided(const RunComparison& comparison, double most) {
   const std::size_t undecided = comparison.count(Change::undecided),
                     of = comparison.count(Transition::compared);
@@ -46,9 +59,17 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
     if (fail_on.slower_than && row.verdict == Change::slower && row.ratio > 1 + *fail_on.slower_than)
       return slower;
   }
-  if (fail_on.together_than && slower_together(comparison, *fail_on.together_than)) return slower;
+  if (fail_on.together_than) {
+    if (slower_together(comparison, *fail_on.together_than)) return slower;
+    tell_undecided_together(comparison);
+  }
   if (fail_on.undecided && too_undecided(comparison, *fail_on.undecided)) return slower;
   if (!fail_on.any()) return success;
+  if (comparison.of_other_drivers > 0) {
+    log_line("--fail-on: {} cases of the new side are of another driver, and not compared\n",
+             comparison.of_other_drivers);
+    return slower;
+  }
   std::size_t slowed = 0;
   for (const auto& device : comparison.devices) slowed += device.slowed;
   if (slowed > 0)

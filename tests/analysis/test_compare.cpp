@@ -18,8 +18,10 @@
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 // ---- One device before and after -----------------------------------------------------------------------
@@ -102,6 +104,33 @@ TEST(RunComparison, SortsEveryCase) {
            "8000//2000 now"}}));
   EXPECT_EQ(all.count(Transition::compared), 4U);
   EXPECT_EQ(all.count(Change::slower), 1U);
+}
+
+// A result that is wrong in one run of three is told, and the times of the other two are not compared.
+TEST(RunComparison, WhatIsWrongNowAndThenIsNotCompared) {
+  const auto now_and_then =
+      runs_of("loop", {1.5, 1.5}) +
+      std::vector<Record>{bad(row({{"kernel", "loop"}}, 1, 3), "wrong_result", "0 of 9 right")};
+  const auto right = runs_of("loop", {1, 1, 1});
+  const auto broken = compare_runs(set_of(right), set_of(now_and_then), {});
+  EXPECT_EQ(broken.cases.at(0).transition, Transition::broken);
+  EXPECT_EQ(broken.cases[0].reason, "wrong_result in 1 of 3 runs: 0 of 9 right");
+  EXPECT_THAT(shown(report_of(broken, false), "text"), HasSubstr("wrong_result in 1 of 3 runs"));
+  // NOLINTNEXTLINE(readability-suspicious-call-argument): the sides are exchanged on purpose
+  const auto lucky = compare_runs(set_of(now_and_then), set_of(right), {});
+  EXPECT_EQ(lucky.cases.at(0).transition, Transition::apart)
+      << "three right runs do not show that it is fixed";
+  EXPECT_EQ(lucky.cases[0].reason, "wrong_result in 1 of 3 runs before: 0 of 9 right");
+  EXPECT_EQ(compare_runs(set_of(now_and_then), set_of(now_and_then), {}).cases.at(0).transition,
+            Transition::failing);
+  // A file of each run is no different.
+  ResultsSet sessions, before;
+  for (std::size_t session = 0; session < 3; ++session) {
+    sessions.add(csv_of({now_and_then[session]}), fmt::format("{}", session));
+    before.add(csv_of({right[session]}), fmt::format("{}", session));
+  }
+  EXPECT_EQ(compare_runs(before, sessions, {}).cases.at(0).reason,
+            "wrong_result in 1 of 3 runs: 0 of 9 right");
 }
 
 TEST(RunComparison, WhatOneSessionChoseForItselfIsNotMissing) {
@@ -234,6 +263,29 @@ TEST(RunComparison, SeveralRunsAreNoEvidenceWhereTheCanaryRanSlow) {
   EXPECT_LT(after(2).cases.at(0).ratio, 1.4);
 }
 
+// Half of the cases beside other work: how these scatter tells nothing of the others.
+TEST(RunComparison, CasesBesideOtherWorkDoNotWidenTheOthers) {
+  std::vector<Record> before, after;
+  for (int at = 0; at < 80; ++at) {
+    for (int run = 1; run <= 3; ++run) {
+      Record old = row({{"n", std::to_string(at)}}, 1e-3 * (1 + 1e-4 * run), run), now = old;
+      if (at % 2 == 0) {
+        now.throttled = 1;
+        *now.time_s *= 1.2 + 0.1 * (at % 7);
+      }
+      before.push_back(old);
+      after.push_back(now);
+    }
+  }
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.devices.at(0).slowed, 40U);
+  EXPECT_EQ(all.devices[0].wider, 1) << "of the quiet ones alone";
+  EXPECT_EQ(all.devices[0].another_card, Basis::AnotherCard::no);
+  EXPECT_EQ(all.count(Change::same), 40U);
+  for (auto& record : after) record.throttled = 1;
+  EXPECT_EQ(compare_runs(set_of(before), set_of(after), {}).devices.at(0).wider, 1) << "none is left";
+}
+
 TEST(RunComparison, NoiseOfSessionsWithoutAChangeWidensTheFloor) {
   const auto before = set_of(runs_of("a", five_old) + runs_of("b", five_old));
   const auto after = set_of(runs_of("a", five_new) + runs_of("b", five_old));
@@ -265,6 +317,28 @@ TEST(RunComparison, OfSeveralFilesASideEachIsOneObservation) {
   EXPECT_TRUE(all.devices.at(0).files);
   // 15 equal runs a side would have made this certain.
   EXPECT_EQ(all.cases.at(0).verdict, Change::undecided);
+}
+
+// A side of two drivers is two devices: the one of the other side's driver is compared, the other one told.
+TEST(RunComparison, ASideOfTwoDriversIsComparedByDriver) {
+  const auto with = [](const std::string& driver, double time_s) {
+    return on(row({{"kernel", "a"}}, time_s), "Loom 1", driver);
+  };
+  const auto of = [](const std::vector<Record>& records) {
+    ResultsSet out;
+    for (std::size_t i = 0; i < records.size(); ++i) out.add(csv_of({records[i]}), fmt::format("{}", i));
+    return out;
+  };
+  const auto before = of({with("1", 1), with("2", 3)}), after = of({with("2", 3), with("1", 1)});
+  const auto both = compare_runs(before, after, {});
+  ASSERT_THAT(both.cases, SizeIs(2));
+  for (const auto& one : both.cases) EXPECT_EQ(one.ratio, 1);
+  EXPECT_EQ(both.of_other_drivers, 0U);
+  const auto mixed = compare_runs(of({with("1", 1)}), after, {});
+  ASSERT_THAT(mixed.cases, SizeIs(1));
+  EXPECT_EQ(mixed.cases[0].ratio, 1);
+  EXPECT_EQ(mixed.of_other_drivers, 1U);
+  EXPECT_THAT(mixed.notes, Contains(HasSubstr("Loom 1 with driver 2 is only in")));
 }
 
 TEST(RunComparison, MatchesDevicesByNameThenByPlace) {
@@ -526,6 +600,70 @@ TEST(Verdicts, FivePercentOfAllIsToldTogetherAndHeldAgainstNoCase) {
     EXPECT_GE(no_change, 90) << runs;
     EXPECT_GE(change, 90) << runs;
   }
+}
+
+// One slow run of three makes the mean of its side slower in every case, though the two others are as before.
+TEST(Verdicts, AChangeOfAllIsToldOnlyBeyondWhatTheRunsOfASideDifferByAlike) {
+  const auto third = [](double factor) {
+    return [factor](std::size_t, int run) { return run == 3 ? factor : 1; };
+  };
+  for (const double factor : {0.5, 1.2, 2.0}) {
+    Noise noise(29);
+    const auto before = set_of(gpu_rows(noise, 100, 3, unchanged)),
+               after = set_of(gpu_rows(noise, 100, 3, third(factor)));
+    for (const bool swapped : {false, true}) {
+      const auto all = swapped ? compare_runs(after, before, {}) : compare_runs(before, after, {});
+      EXPECT_EQ(all.count(Change::slower) + all.count(Change::faster), 0U) << factor;
+      ASSERT_THAT(all.devices.at(0).together, SizeIs(1));
+      const Together& group = all.devices[0].together[0];
+      EXPECT_EQ(group.verdict, Change::undecided) << factor;
+      EXPECT_TRUE(group.low < 1 && group.high > 1) << factor;
+      EXPECT_EQ(group.odd_unit, "run 3 of x.csv") << factor;
+      EXPECT_NEAR(group.units_ratio, factor, 0.01 * factor);
+      const std::string text = shown(report_of(all, false), "text");
+      EXPECT_THAT(text, HasSubstr("Undecided whether 100 cases"));
+      EXPECT_THAT(text, Not(HasSubstr("Together: "))) << factor;
+    }
+  }
+  // Of two groups, each is held against the runs by its own cases.
+  Noise noise(31);
+  const auto before = set_of(gpu_rows(noise, 120, 3, unchanged)),
+             after = set_of(gpu_rows(noise, 120, 3, [&](std::size_t at, int run) {
+               return at % 2 == 0 ? third(2)(at, run) : 1.0;
+             }));
+  const auto of_groups = compare_runs(before, after, {});
+  for (const auto& group : of_groups.devices.at(0).together) EXPECT_EQ(group.verdict, Change::undecided);
+  // Of two runs a side neither is the odd one, but they disagree.
+  const auto two = set_of(gpu_rows(noise, 100, 2, unchanged)),
+             disagree =
+                 set_of(gpu_rows(noise, 100, 2, [](std::size_t, int run) { return run == 2 ? 1.4 : 1; }));
+  const auto all = compare_runs(two, disagree, {});
+  EXPECT_EQ(all.devices.at(0).together.at(0).verdict, Change::undecided);
+  EXPECT_EQ(all.devices.at(0).together.at(0).odd_unit, "");
+  EXPECT_THAT(shown(report_of(all, false), "text"), HasSubstr("runs of one side differ by up to 1.4x"));
+  // So do sessions, each a file.
+  ResultsSet sessions, slow_sessions;
+  for (int session = 0; session < 3; ++session) {
+    sessions.add(csv_of(gpu_rows(noise, 100, 1, unchanged)), fmt::format("old{}.csv", session));
+    slow_sessions.add(
+        csv_of(gpu_rows(noise, 100, 1, [&](std::size_t, int) { return session == 1 ? 1.3 : 1; })),
+        fmt::format("new{}.csv", session));
+  }
+  EXPECT_EQ(compare_runs(sessions, slow_sessions, {}).devices.at(0).together.at(0).odd_unit, "new1.csv");
+  EXPECT_THAT(
+      shown(report_of(
+                compare_runs(set_of(gpu_rows(noise, 100, 2, unchanged)),
+                             set_of(gpu_rows(noise, 100, 2,
+                                             [](std::size_t, int run) { return run == 2 ? 1.05 : 0.95; })),
+                             {}),
+                false),
+            "text"),
+      HasSubstr("In most cases alike, runs of one side differ by up to 1.1"))
+      << "though their means are the same";
+  // A change of all beside an odd run of the other side is undecided, too; that of every run is told.
+  const auto all_slower = set_of(gpu_rows(noise, 100, 3, [](std::size_t, int) { return 1.1; }));
+  EXPECT_EQ(compare_runs(after, all_slower, {}).count(Change::slower), 0U);
+  EXPECT_EQ(compare_runs(before, all_slower, {}).devices.at(0).together.at(0).verdict, Change::slower);
 }
 
 // A launch-bound time that falls to either side of 8 us, and two sessions of which one was lucky.

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <span>
 
-#include "analysis/compare/common_change.hpp"
+#include "analysis/compare/unit_shares.hpp"
 
 namespace clweave::compare {
 
@@ -54,36 +54,13 @@ struct Spreads {
   Spread shared;
 };
 
-// Returns what the cases of each unit share, relative to the mean of their group.
-std::map<std::uint32_t, double> shared_by(const std::vector<PairedCase>& cases,
-                                          const std::vector<const Units*>& group) {
-  struct Values {
-    std::vector<double> off, scale;
-  };
-  std::map<std::uint32_t, Values> units;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (group[i]->size() < 2) continue;
-    const double centre = mean_of(*group[i]);
-    for (const auto& unit : *group[i]) {
-      Values& values = units[unit.of];
-      values.off.push_back(unit.log_time - centre);
-      values.scale.push_back(std::sqrt(cases[i].prior.variance));
-    }
-  }
-  std::map<std::uint32_t, double> out;
-  for (const auto& [unit, values] : units)
-    out[unit] =
-        values.off.size() < least_for_shared ? 0 : common_changes(values.off, values.scale).front().centre;
-  return out;
-}
-
 // Computes the spreads over groups of units, each of which has one Units per case.
 Spreads spreads_of(const std::vector<PairedCase>& cases,
                    const std::vector<std::vector<const Units*>>& groups) {
   std::vector<Squares> own(cases.size());
   Squares shared;
   for (const auto& group : groups) {
-    const auto common = shared_by(cases, group);
+    const auto common = unit_shares(cases, group, least_for_shared);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       Units rest = *group[i];
       for (auto& unit : rest) {

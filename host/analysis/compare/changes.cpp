@@ -9,12 +9,15 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "analysis/compare/case_noise.hpp"
 #include "analysis/compare/common_change.hpp"
 #include "analysis/compare/partly_known.hpp"
+#include "analysis/compare/unit_shares.hpp"
 #include "analysis/rows/prior.hpp"
 #include "base/error.hpp"
 
@@ -53,15 +56,19 @@ const DeviceResults* same_device(const DeviceResults& device, const ResultsSet& 
   if (in.devices.size() == 1 && from.devices.size() == 1) return &in.devices.front();
   const auto namesakes = std::ranges::count(in.devices, device.name, &DeviceResults::name);
   const auto here = std::ranges::count(from.devices, device.name, &DeviceResults::name);
+  const DeviceResults* found = nullptr;
   for (const auto& other : in.devices) {
     if (other.name != device.name) continue;
     if (namesakes == 1 && here == 1) return &other;
     if (first_part(other.platform) != first_part(device.platform) || other.user_label != device.user_label)
       continue;
     const bool told = !other.uuid.empty() && !device.uuid.empty();
-    if (told ? other.uuid == device.uuid : other.id == device.id) return &other;
+    if (told ? other.uuid != device.uuid : other.id != device.id) continue;
+    // Files of a side may be of several drivers, each of which makes a device.
+    if (other.driver == device.driver) return &other;
+    if (found == nullptr) found = &other;
   }
-  return nullptr;
+  return found;
 }
 
 // A comparable case.
@@ -100,6 +107,7 @@ std::array<Tail, 2> tails_of(const CaseNoise& noise, const Basis& basis) {
 struct Pair {
   const DeviceResults *before, *after;
   std::vector<const DeviceResults*> noise;  // the same device in files with nothing changed between them
+  std::span<const std::string> old_files, new_files;
 };
 
 // The comparison of one device: its cases of both sides, and the noise that is known of them.
@@ -157,8 +165,15 @@ std::pair<Transition, std::string> transition_of(const CaseTimes* a, const CaseT
     const CaseTimes& bad = b->ok() ? *a : *b;
     std::string reason = text_of(bad.status);
     if (bad.bad < bad.rows) reason += fmt::format(" in {} of {} runs", bad.bad, bad.rows);
+    // What failed in some runs before, and in none now, may only be lucky.
+    const bool now_and_then = b->ok() && a->bad < a->rows;
+    if (now_and_then) reason += " before";
     if (!bad.reason.empty()) reason += ": " + bad.reason;
-    return {a->ok() ? Transition::broken : b->ok() ? Transition::fixed : Transition::failing, reason};
+    return {a->ok()        ? Transition::broken
+            : now_and_then ? Transition::apart
+            : b->ok()      ? Transition::fixed
+                           : Transition::failing,
+            reason};
   }
   if (a->unverified || b->unverified) return {Transition::apart, "unverified: nothing checked the output"};
   std::string reason = difference_between(*a, *b);
@@ -269,14 +284,62 @@ Spread shared_by_sides(const DeviceNoise& noise, const Basis& basis) {
   return {sessions.variance, shown ? sessions.degrees : HUGE_VAL};
 }
 
-Together together_of(const CommonChange& change, double margin) {
+// Names a unit of a side: its file, and the place of its run there.
+std::string name_of(const OddUnit& odd, const DeviceChanges& device) {
+  const DeviceResults& side = odd.is_new ? *device.pair->after : *device.pair->before;
+  const auto& files = odd.is_new ? device.pair->new_files : device.pair->old_files;
+  const char* which = odd.is_new ? "new" : "old";
+  const auto file_name = [&](std::uint32_t file) {
+    return file < files.size() ? files[file] : std::string(which);
+  };
+  if (device.basis.files) return file_name(odd.of);
+  std::set<std::uint32_t> runs;
+  for (const auto& at : side.cases) {
+    for (const auto& run : at.runs) runs.insert(run.run);
+  }
+  const auto place = std::distance(runs.begin(), runs.find(odd.of)) + 1;
+  return fmt::format("run {} of {}", place, file_name(0));
+}
+
+// Returns the cases nearest to a centre, and within their noise of it.
+std::vector<PairedCase> cases_at(double centre, const std::vector<CommonChange>& changes,
+                                 const std::vector<PairedCase>& cases, const std::vector<double>& scales) {
+  std::vector<PairedCase> out;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto distance = [&](double to) { return std::abs(cases[i].difference() - to); };
+    const bool nearest = std::ranges::all_of(
+        changes, [&](const CommonChange& other) { return distance(centre) <= distance(other.centre); });
+    if (nearest && distance(centre) <= near_a_centre * std::max(scales[i], least_scale))
+      out.push_back(cases[i]);
+  }
+  return out;
+}
+
+// Sets by what the units of a side differ, and which one is the odd one.
+void tell_units(const DeviceChanges& device, const SideShares& units, double& ratio, std::string& odd) {
+  ratio = std::exp(units.odd ? units.odd->difference : units.widest);
+  if (units.odd) odd = name_of(*units.odd, device);
+}
+
+// Judges a common change by the noise of its cases, and by what the units of a side differ by in all of them:
+// the error of a sum of both, its degrees by Satterthwaite (1946).
+Together together_of(const DeviceChanges& device, const CommonChange& change, const SideShares& units) {
+  const double margin = std::log1p(device.rules->margin), of_cases = change.se * change.se,
+               of_units = units.mean_difference.variance, se = std::sqrt(of_cases + of_units);
+  const double degrees =
+      of_units > 0 ? units.mean_difference.degrees * std::pow(1 + of_cases / of_units, 2) : HUGE_VAL;
+  const double reach = t_quantile(0.95, degrees) * se;
   Together out;
   out.ratio = std::exp(change.centre);
-  out.low = std::exp(change.centre - 1.96 * change.se);
-  out.high = std::exp(change.centre + 1.96 * change.se);
+  out.low = std::exp(change.centre - reach);
+  out.high = std::exp(change.centre + reach);
   out.cases = change.cases;
-  if (std::abs(change.centre) - 2.33 * change.se > margin)
+  if (std::abs(change.centre) - t_quantile(0.98, HUGE_VAL) * change.se <= margin) return out;
+  if (std::abs(change.centre) - t_quantile(0.98, degrees) * se > margin) {
     out.verdict = change.centre > 0 ? Change::slower : Change::faster;
+    return out;
+  }
+  tell_units(device, units, out.units_ratio, out.odd_unit);
   return out;
 }
 
@@ -284,21 +347,35 @@ Together together_of(const CommonChange& change, double margin) {
 // centres.
 std::vector<double> share(DeviceChanges& device, const std::vector<PairedCase>& units, DeviceNoise& noise) {
   std::vector<double> differences, scales, centres;
+  // Those of a machine that was not quiet scatter by more than the others, and tell nothing of them.
+  std::vector<PairedCase> quiet;
+  std::vector<CaseNoise> noise_of_quiet;
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (device.works[i].slowed) continue;
+    quiet.push_back(units[i]);
+    noise_of_quiet.push_back(noise.cases[i]);
     differences.push_back(units[i].difference());
     scales.push_back(std::sqrt(noise.cases[i].difference.variance));
   }
   Basis& basis = device.basis;
-  for (const auto& change : common_changes(differences, scales)) {
+  const auto changes = common_changes(differences, scales);
+  for (const auto& change : changes) {
     // A centre that chance explains is no common change.
     const bool by_chance = std::abs(change.centre) < 1.96 * change.se;
     centres.push_back(by_chance ? 0 : change.centre);
-    basis.together.push_back(together_of(change, std::log1p(device.rules->margin)));
+    const auto shares =
+        side_shares(cases_at(change.centre, changes, quiet, scales), std::log1p(device.rules->margin));
+    basis.together.push_back(together_of(device, change, shares));
   }
+  if (const SideShares all = side_shares(quiet, std::log1p(device.rules->margin));
+      all.widest > std::log1p(device.rules->margin))
+    tell_units(device, all, basis.units_ratio, basis.odd_unit);
   const bool told = !centres.empty();
   if (!told) centres.push_back(differences.empty() ? 0 : median(differences));
-  basis.wider = widen(units, centres, noise.cases);
+  basis.wider = widen(quiet, centres, noise_of_quiet);
+  for (std::size_t i = 0, at = 0; i < units.size(); ++i) {
+    if (!device.works[i].slowed) noise.cases[i] = noise_of_quiet[at++];
+  }
   constexpr double as_cards_do = 2;
   if (basis.wider > as_cards_do && basis.another_card == Basis::AnotherCard::no && told)
     basis.another_card = Basis::AnotherCard::by_scatter;
@@ -404,6 +481,14 @@ void judge(const std::vector<Tested>& tests, const ChangeRules& rules, std::vect
   }
 }
 
+// Names the driver of a device of which the set has another with another driver.
+std::string with_driver(const DeviceResults& device, const ResultsSet& set) {
+  const bool several = std::ranges::any_of(set.devices, [&](const DeviceResults& other) {
+    return other.name == device.name && other.driver != device.driver;
+  });
+  return several ? fmt::format(" with driver {}", device.driver) : "";
+}
+
 // Returns the devices that are on both sides.
 std::vector<Pair> pairs_of(const ResultsSet& before, const ResultsSet& after,
                            const std::vector<ResultsSet>& noise) {
@@ -411,7 +496,7 @@ std::vector<Pair> pairs_of(const ResultsSet& before, const ResultsSet& after,
   for (const auto& device : before.devices) {
     const DeviceResults* other = same_device(device, after, before);
     if (other == nullptr) continue;
-    Pair pair{&device, other, {}};
+    Pair pair{&device, other, {}, before.files, after.files};
     for (const auto& set : noise) {
       if (const auto* quiet = same_device(*other, set, after)) pair.noise.push_back(quiet);
     }
@@ -483,9 +568,11 @@ RunComparison compare_runs(const ResultsSet& before, const ResultsSet& after,
     for (const auto& device : set->devices) {
       const bool met = std::ranges::any_of(
           pairs, [&](const Pair& pair) { return pair.before == &device || pair.after == &device; });
-      if (!met)
-        out.notes.push_back(fmt::format("{} is only in {}: its {} cases are not compared", device.name,
-                                        fmt::join(set->files, ", "), device.cases.size()));
+      if (met) continue;
+      const std::string driver = with_driver(device, *set);
+      if (set == &after && !driver.empty()) out.of_other_drivers += device.cases.size();
+      out.notes.push_back(fmt::format("{}{} is only in {}: its {} cases are not compared", device.name,
+                                      driver, fmt::join(set->files, ", "), device.cases.size()));
     }
   }
   return out;

@@ -6,6 +6,7 @@
 // process share its luck, and processes of a session share the machine's. The steps, each in a file:
 //   case_noise     how far the sides of a case differ without a change, of all that its cases do not share
 //   common_change  what many cases changed by alike, in one group or in two
+//   unit_shares    what the units of a side differ by among each other, in all cases alike
 //   partly_known   what is left of a change if the session made the part that cases share
 // A case is called if no session's clock explains its change (shared_by_session of analysis/rows/prior.hpp
 // for one session a side; several show their own), if it changed at a false discovery rate of 1 % (Benjamini
@@ -52,11 +53,16 @@ struct ComparedCase {
 };
 
 // Cases that changed by the same factor. A verdict on them is one on what was measured: whether the program
-// or the session's clock did it is told by the cases' own verdicts.
+// or the session's clock did it is told by the cases' own verdicts. Undecided within what the units of a side
+// differ by among each other.
 struct Together {
   double ratio = 1, low = 1, high = 1;  // new / old, with its 95 % interval
   std::size_t cases = 0;
   Change verdict = Change::undecided;
+  // Only of a change that the cases agree in, but not the units of a side: by what factor these differ, and
+  // the one that differs from its side's others, if it is one.
+  double units_ratio = 1;
+  std::string odd_unit;
 };
 
 // The evidence that the verdicts on one device rest on.
@@ -70,6 +76,9 @@ struct Basis {
       0;  // cases undecided because most runs of a side were beside other work or a low clock
   std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not trusted in every run
   std::size_t old_units = 0, new_units = 0;
+  // By what the units of a side differ in most cases alike, if that is beyond the margin, and the odd one.
+  double units_ratio = 1;
+  std::string odd_unit;
   double spread = 0;  // typical sd of the logarithm between units
   std::string prior;  // the assumed spread, for people
   double wider = 1;   // the factor by which the cases scatter more than that about their common change
@@ -84,7 +93,8 @@ struct RunComparison {
   std::vector<std::string> old_files, new_files, notes;
   double margin = 0;
   std::vector<Basis> devices;
-  std::vector<ComparedCase> cases;  // by device, in the order met
+  std::vector<ComparedCase> cases;   // by device, in the order met
+  std::size_t of_other_drivers = 0;  // new cases of a device that was compared with another driver
 
   std::size_t count(Transition) const;
   std::size_t count(Change) const;  // of those compared

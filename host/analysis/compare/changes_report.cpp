@@ -67,14 +67,35 @@ std::string group_text(const Together& group) {
                      group.low, group.high);
 }
 
+// Tells by what the units of a side differ.
+std::string units_text(const Basis& basis, double ratio, const std::string& odd) {
+  const char* unit = basis.files ? "session" : "run";
+  return odd.empty()
+             ? fmt::format("{}s of one side differ by up to {}", unit, ratio_text(ratio))
+             : fmt::format("{} takes {} the time of its side's other {}s", odd, ratio_text(ratio), unit);
+}
+
+// Tells of a change that the cases agree in, but not the units of a side.
+std::string disagreement_text(const Basis& basis, const Together& group) {
+  return fmt::format("\n  Undecided whether {} changed together: {}. {}", group_text(group),
+                     units_text(basis, group.units_ratio, group.odd_unit),
+                     group.odd_unit.empty() ? "More of them tell." : "Measure it again.");
+}
+
 // Tells what many cases changed by alike.
 std::string together_text(const Basis& basis) {
+  std::string out;
+  for (const auto& group : basis.together) {
+    if (group.units_ratio != 1) out += disagreement_text(basis, group);
+  }
+  if (out.empty() && basis.units_ratio != 1)
+    out += fmt::format("\n  In most cases alike, {}: that is no change of theirs.",
+                       units_text(basis, basis.units_ratio, basis.odd_unit));
   const auto changed = [](const Together& group) { return group.verdict != Change::undecided; };
-  if (std::ranges::none_of(basis.together, changed)) return "";
-  std::string out = basis.together.size() > 1
-                        ? fmt::format("\n  Two groups: {}, {}.", group_text(basis.together[0]),
-                                      group_text(basis.together[1]))
-                        : "\n  Together: " + group_text(basis.together[0]) + ".";
+  if (std::ranges::none_of(basis.together, changed)) return out;
+  out += basis.together.size() > 1 ? fmt::format("\n  Two groups: {}, {}.", group_text(basis.together[0]),
+                                                 group_text(basis.together[1]))
+                                   : "\n  Together: " + group_text(basis.together[0]) + ".";
   return out + fmt::format(
                    " Sessions may share a clock: {} of a change that many cases\n  share is not "
                    "held against any of them; several sessions a side (--against) tell.",
@@ -214,7 +235,9 @@ nlohmann::ordered_json together_of(const Basis& basis) {
                    {"ratio", group.ratio},
                    {"ratio_low", group.low},
                    {"ratio_high", group.high},
-                   {"verdict", word_of(group.verdict)}});
+                   {"verdict", word_of(group.verdict)},
+                   {"odd_unit", group.odd_unit},
+                   {"units_ratio", group.units_ratio}});
   return out;
 }
 
@@ -244,7 +267,9 @@ nlohmann::ordered_json facts_of(const RunComparison& all) {
                                                                               : "scatter"},
          {"together", together_of(basis)},
          {"old_units", basis.old_units},
-         {"new_units", basis.new_units}});
+         {"new_units", basis.new_units},
+         {"odd_unit", basis.odd_unit},
+         {"units_ratio", basis.units_ratio}});
   }
   for (const auto verdict : {Change::slower, Change::faster, Change::same, Change::undecided})
     out["counts"][word_of(verdict)] = all.count(verdict);

@@ -8,10 +8,7 @@ namespace clweave::compare {
 
 namespace {
 
-// Keeps many precise cases from making a centre of each few of them: differences of a hundredth agree.
-constexpr double least_scale = 0.01;
 constexpr double reach_of_biweight = 4.685;  // 95 % efficient for normal noise
-constexpr double near = 3;                   // in scales
 constexpr double least_share = 0.25;
 
 double biweight(double distance) {
@@ -67,12 +64,14 @@ std::vector<CommonChange> common_changes(std::span<const double> values, std::sp
   std::vector<CommonChange> out = {highest(points)};
   CommonChange& first = out.front();
   for (const auto& point : points) {
-    if (std::abs(point.distance(first.centre)) > near) rest.push_back(point);
+    if (std::abs(point.distance(first.centre)) > near_a_centre) rest.push_back(point);
   }
   first.cases = points.size() - rest.size();
   if (rest.size() < least_cases) return out;
   CommonChange second = highest(rest);
-  const auto at_second = [&](const Point& point) { return std::abs(point.distance(second.centre)) <= near; };
+  const auto at_second = [&](const Point& point) {
+    return std::abs(point.distance(second.centre)) <= near_a_centre;
+  };
   second.cases = static_cast<std::size_t>(std::ranges::count_if(rest, at_second));
   // A case too noisy to tell the two apart is evidence of neither.
   const auto of_both = static_cast<std::size_t>(std::ranges::count_if(points, at_second)) - second.cases;

@@ -18,6 +18,10 @@ struct CommonChange {
   std::size_t cases = 0;      // nearer to it than to another centre, and within their noise
 };
 
+// Keeps many precise cases from making a centre of each few of them: differences of a hundredth agree.
+inline constexpr double least_scale = 0.01;
+inline constexpr double near_a_centre = 3;  // in scales
+
 // Returns the centre of most cases, and a second one if at least a quarter of the cases lie there and not at
 // the first. `scales` are the standard errors of the values, at least `least_scale` of which count. Empty for
 // fewer than `least_cases`.
