@@ -233,12 +233,93 @@ TEST(Fleet, MeasuredTwiceWithDifferentResultsIsMeasuredAgain) {
   }
 }
 
+// A process that is slow as a whole is one accident, not one in each family.
+TEST(Fleet, ACardOfWhichOneOfTwoProcessesIsSlowIsMeasuredAgain) {
+  const std::vector<std::pair<bool (*)(const DeviceCase&), double>> ways = {
+      {everywhere, 1.2}, {everywhere, 2}, {in_memory, 1.3}, {not_in_memory, 1.3}};
+  for (const auto& [where, factor] : ways) {
+    for (const bool by_baseline : {false, true}) {
+      Inventor invent(unseen + 12);
+      const IdenticalDevices baseline = invent.fleet(few_devices);
+      IdenticalDevices devices = invent.fleet(few_devices, {.processes = 2});
+      for (auto& one : devices.cases) one.by_process[5][1] += where(one) ? std::log(factor) : 0;
+      Inventor::take_medians(devices);
+      const Fleet fleet = fleet_of(devices, by_baseline ? &baseline : nullptr);
+      EXPECT_THAT(named(fleet), ElementsAre(5)) << factor;
+      EXPECT_EQ(fleet.devices[5].verdict, DeviceVerdict::again) << factor;
+      EXPECT_THAT(fleet.devices[5].shared, HasSubstr("in 1 of 2 processes"));
+      for (auto& one : devices.cases) one.by_process[5][0] += where(one) ? std::log(factor) : 0;
+      Inventor::take_medians(devices);
+      const Fleet twice = fleet_of(devices, by_baseline ? &baseline : nullptr);
+      EXPECT_EQ(twice.devices[5].verdict, DeviceVerdict::drain) << "slow in both, by " << factor;
+    }
+  }
+}
+
+// Of five processes three decide; that the other two were slow is told.
+TEST(Fleet, SlowProcessesOfAFineCardAreTold) {
+  Inventor invent(unseen + 14);
+  IdenticalDevices devices = invent.fleet(few_devices, {.processes = 5});
+  for (auto& one : devices.cases) {
+    for (const std::size_t process : {1, 3}) one.by_process[4][process] += std::log(1.3);
+  }
+  Inventor::take_medians(devices);
+  const Fleet fleet = fleet_of(devices);
+  EXPECT_EQ(fleet.count(DeviceVerdict::fine), few_devices);
+  EXPECT_THAT(fleet.notes, ElementsAre(AllOf(HasSubstr("4: 2 of 5 processes took 1.3"),
+                                             HasSubstr("the time of the others"))));
+}
+
+// The farther apart all devices are, the less is any of them an outlier: they are told, not fine.
+TEST(Fleet, ThatIsSpreadWidelyIsNotJudgedWithoutABaseline) {
+  for (const std::size_t n : {few_devices, some_devices}) {
+    Inventor invent(unseen + 13 + n);
+    const IdenticalDevices baseline = invent.fleet(few_devices);
+    const auto ramp = [&](bool (*where)(const DeviceCase&)) {
+      IdenticalDevices out = invent.fleet(n);
+      for (std::size_t u = 0; u < n; ++u)
+        slow_down(out, u, std::pow(1.14, static_cast<double>(u) / static_cast<double>(n - 1)), where);
+      return out;
+    };
+    const IdenticalDevices devices = ramp(everywhere);
+    const Fleet alone = fleet_of(devices), against = fleet_of(devices, &baseline);
+    EXPECT_EQ(alone.count(DeviceVerdict::fine), 0U);
+    EXPECT_THAT(alone.notes, Contains(AllOf(HasSubstr("in most families"), HasSubstr("--baseline"))));
+    // Those up to 3 % slower are within the margin; from 7.5 % on they are named.
+    for (std::size_t u = 0; u < n; ++u) {
+      const double slower = 0.14 * static_cast<double>(u) / static_cast<double>(n - 1);
+      if (slower < 0.025) EXPECT_EQ(against.devices[u].verdict, DeviceVerdict::fine) << u;
+      if (slower > 0.075) EXPECT_EQ(against.devices[u].verdict, DeviceVerdict::drain) << u;
+    }
+    EXPECT_EQ(fleet_of(ramp(in_copy)).count(DeviceVerdict::fine), 0U) << "a family alone";
+    // The sessions of a single device do not tell what devices differ by, and the fleet's spread is no noise.
+    EXPECT_EQ(fleet_of(devices, &real_sessions()).count(DeviceVerdict::fine), 0U);
+  }
+}
+
+// Clocks that differ by 1 % are no wide spread, nor is what processes that ran slow once make of a fleet.
+TEST(Fleet, OfGoodCardsIsNotSaidToBeSpread) {
+  Invention slow_once{.processes = 2, .slow_once = 0.05};
+  std::size_t alarms = 0, fleets = 0;
+  for (const std::size_t n : {std::size_t{4}, few_devices, some_devices}) {
+    Inventor invent(unseen + 15 + n);
+    for (const Invention& how : {Invention{}, other_clocks, slow_once}) {
+      for (std::size_t i = 0; i < (n == some_devices ? 5 : 40); ++i, ++fleets)
+        alarms += fleet_of(invent.fleet(n, how)).split ? 1 : 0;
+    }
+  }
+  EXPECT_LE(100 * alarms, fleets);
+}
+
 TEST(Fleet, OfFewerThanFourCardsIsNotJudgedByTimes) {
   Inventor invent(7);
   const Fleet fleet = fleet_of(invent.fleet(3));
   EXPECT_EQ(fleet.count(DeviceVerdict::unjudged), 3U);
   EXPECT_THAT(fleet.notes,
               ElementsAre(HasSubstr("3 identical devices cannot tell an outlier: 4 can, or --baseline")));
+  IdenticalDevices apart = invent.fleet(3);
+  slow_down(apart, 1, 1.5, everywhere);
+  EXPECT_THAT(fleet_of(apart).notes, Contains(HasSubstr("the slowest takes 1.5")));
 }
 
 TEST(Fleet, AFasterCardIsNamedButNotDrained) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/groups.hpp"
 #include "analysis/fleet/repeats.hpp"
+#include "analysis/fleet/wide_spread.hpp"
 #include "base/error.hpp"
 
 namespace clweave::fleet {
@@ -161,6 +163,55 @@ void tell_groups(const Effects& effects, const std::vector<Split>& splits, Fleet
                                   ? "the fleet falls into groups, and it has not what tells of which it is"
                                   : fmt::format("of the group at {:.2f}x",
                                                 std::exp(groups.means[groups.of[u]] - groups.means.front()));
+  }
+}
+
+// ---- Spread
+
+// A measure in which devices that are not named are spread so widely that nobody knows which is as it should
+// be.
+struct Spreading {
+  const Measure* measure = nullptr;
+  WideSpread ends;
+};
+
+// Returns that in all families, if it is there, else the widest.
+std::optional<Spreading> spreading_of(const Effects& effects, const Named& named, double margin) {
+  std::optional<Spreading> out;
+  for (const Measure& measure : effects.measures) {
+    if (!measure.own.empty()) continue;
+    std::vector<double> others = measure.values;
+    for (std::size_t u = 0; u < others.size(); ++u) {
+      if (named.devices[u]) others[u] = unmeasured;
+    }
+    const auto ends = wide_spread(others, measure.prior, margin);
+    if (!ends) continue;
+    if (measure.of == Measure::Of::all_families) return Spreading{&measure, *ends};
+    if (!out || ends->high - ends->low > out->ends.high - out->ends.low) out = Spreading{&measure, *ends};
+  }
+  return out;
+}
+
+// Tells that none of the devices is judged but those that are named.
+void tell_spread(const Effects& effects, const Spreading& found, const Named& named, const std::string& who,
+                 Fleet& fleet) {
+  fleet.split = true;
+  const std::string where = found.measure->of == Measure::Of::all_families
+                                ? "most families"
+                                : effects.families[found.measure->family].name;
+  fleet.notes.push_back(
+      fmt::format("spread in {}: the slowest device takes {:.2f}x the time of the fastest, and the others "
+                  "lie between: which "
+                  "is as it should be, {} can tell",
+                  where, std::exp(found.ends.high - found.ends.low), who));
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    if (named.devices[u]) continue;
+    fleet.devices[u].verdict = DeviceVerdict::unjudged;
+    const double value = found.measure->values[u];
+    fleet.devices[u].shared =
+        std::isnan(value)
+            ? "the fleet is spread widely, and it has not what tells where it lies"
+            : fmt::format("at {:.2f}x of the fastest in {}", std::exp(value - found.ends.low), where);
   }
 }
 
@@ -335,6 +386,21 @@ void test_cases(const Effects& effects, const Named& named, const FleetRules& ru
   }
 }
 
+// Tells by what devices differ that are too few to tell which of them is slow.
+void note_difference(const Effects& effects, double margin, Fleet& fleet) {
+  for (const Measure& measure : effects.measures) {
+    if (measure.of != Measure::Of::all_families) continue;
+    const auto is_there = [](double value) { return !std::isnan(value); };
+    std::vector<double> there;
+    std::ranges::copy_if(measure.values, std::back_inserter(there), is_there);
+    if (there.empty()) continue;
+    const auto [low, high] = std::ranges::minmax(there);
+    if (high - low > margin)
+      fleet.notes.push_back(fmt::format("in most families the slowest takes {:.2f}x the time of the fastest",
+                                        std::exp(high - low)));
+  }
+}
+
 Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRules& rules, Fleet& fleet) {
   Effects effects = effects_over(devices, devices.families(), centres(devices));
   const std::size_t n = effects.size();
@@ -342,6 +408,7 @@ Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRule
     fleet.notes.push_back(fmt::format(
         "{} identical device{} cannot tell an outlier: {} can, or --baseline with times of good ones", n,
         n == 1 ? "" : "s", least_devices));
+    note_difference(effects, margin_of(rules), fleet);
     for (auto& device : fleet.devices) device.verdict = DeviceVerdict::unjudged;
     return effects;
   }
@@ -350,6 +417,9 @@ Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRule
   test_families(effects, named, rules, fleet);
   test_cases(effects, named, rules, fleet);
   tell_groups(effects, splits, fleet);
+  if (!splits.empty()) return effects;
+  if (const auto spread = spreading_of(effects, named, margin_of(rules)))
+    tell_spread(effects, *spread, named, "--baseline with times of good devices", fleet);
   return effects;
 }
 
@@ -500,6 +570,10 @@ Effects hold_against(const IdenticalDevices& good, const IdenticalDevices& devic
   const Named named = named_by(effects, p, rules, fleet);
   settle(effects, named, tests, rules, fleet);
   test_cases(effects, baseline, named, rules, fleet);
+  // What devices differ by was taken from the fleet itself, so that its spread is no difference.
+  if (baseline.of_devices) return effects;
+  if (const auto spread = spreading_of(effects, named, margin))
+    tell_spread(effects, *spread, named, "a baseline of four good devices or more", fleet);
   return effects;
 }
 
@@ -565,8 +639,11 @@ std::string times_of(const Effects& effects, const FleetDevice& device, std::siz
   SlowProcesses least{Groups::none, 0};
   for (const auto& one : device.differences) {
     if (!one.outlier || one.ratio < 1) continue;
-    if (const auto found = slow_processes(effects, u, one, margin); found.slow < least.slow) least = found;
+    const auto found = slow_processes(effects, u, one, margin);
+    // A difference of all families may be too small in each process by itself.
+    if (found.slow > 0 && found.slow < least.slow) least = found;
   }
+  if (least.all == 0) return "in no process by itself";
   return least.all == 1 ? "in its only process" : fmt::format("in {} of {} processes", least.slow, least.all);
 }
 
@@ -667,6 +744,27 @@ void note_missing(Fleet& fleet) {
                                     left > 0 ? fmt::format("; and {} devices more", left) : ""));
 }
 
+// Notes devices of which a process was slow as a whole, but not those that decide: they are the more.
+void note_slow_processes(const Effects& effects, double margin, Fleet& fleet) {
+  constexpr std::size_t most = 5;
+  std::vector<std::size_t> all(effects.devices->cases.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::size_t n = 0;
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    const auto processes = process_effects_of(*effects.devices, u, all, effects.centres);
+    if (processes.size() < 3 || fleet.devices[u].verdict != DeviceVerdict::fine) continue;
+    std::vector<double> slow;
+    const double usual = median(processes);
+    std::ranges::copy_if(processes, std::back_inserter(slow),
+                         [&](double effect) { return effect > usual + 2 * margin; });
+    if (slow.empty() || ++n > most) continue;
+    fleet.notes.push_back(fmt::format(
+        "{}: {} of {} processes took {:.2f}x the time of the others in most cases", fleet.devices[u].location,
+        slow.size(), processes.size(), std::exp(median(slow) - usual)));
+  }
+  if (n > most) fleet.notes.push_back(fmt::format("and {} devices more with slow processes", n - most));
+}
+
 // Says what to run for the devices that are to be measured again.
 void note_repeats(Fleet& fleet) {
   constexpr std::size_t most = 5;
@@ -720,6 +818,7 @@ Fleet fleet_of(const IdenticalDevices& devices, const IdenticalDevices* baseline
   out.cases = devices.cases.size();
   out.families = effects.families.size();
   conclude(effects, rules, out);
+  note_slow_processes(effects, margin_of(rules), out);
   return out;
 }
 

@@ -70,7 +70,7 @@ struct Fleet {
   std::size_t cases = 0, families = 0;
   double spread = 0;   // typical sd of the logarithm between devices, of a family
   double least = 0;    // by how much a device must differ in a typical family to be named
-  bool split = false;  // into groups, of which nobody knows which is as it should be
+  bool split = false;  // into groups, or so widely that nobody knows which is as it should be
   std::vector<std::string> notes;
 
   std::size_t count(DeviceVerdict) const;

@@ -48,6 +48,14 @@ std::vector<std::size_t> slow_families(const Effects& effects, const FleetDevice
   return out;
 }
 
+// Returns whether a device was slow in a family in more than half of its processes: of two in both, as else
+// nobody knows which of them is right.
+bool slow_in_most(const Effects& effects, std::size_t u, std::size_t f, double margin) {
+  const auto processes = process_effects_of(*effects.devices, u, effects.families[f].cases, effects.centres);
+  const auto slow = std::ranges::count_if(processes, [&](double effect) { return effect > margin; });
+  return processes.size() < 2 || 2 * slow > std::ssize(processes);
+}
+
 // Counts the processes of a device and family.
 Accidents accidents_of(const Effects& effects, double margin, std::size_t u, std::size_t f, bool slow) {
   if (std::isnan(effects.of_family(f, u))) return {};
@@ -174,7 +182,8 @@ std::vector<bool> slow_for_good(const Effects& effects, const Fleet& fleet, cons
   const std::vector<std::vector<std::size_t>> bound = {bound_by(effects, Bound::memory),
                                                        bound_by(effects, Bound::arithmetic)};
   for (std::size_t u = 0; u < effects.size(); ++u) {
-    const auto& families = slow.families[u];
+    auto families = slow.families[u];
+    std::erase_if(families, [&](std::size_t f) { return !slow_in_most(effects, u, f, margin); });
     if (families.empty()) continue;
     Accidents others = slow.all;
     for (const auto& own : slow.processes[u]) others.add(own, -1);

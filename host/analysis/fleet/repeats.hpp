@@ -5,7 +5,9 @@
 // their processes that were slow where others of the same device and family were not. Where each device was
 // measured once, a family that is slow on one device counts as such. That chance says how often all families
 // that are slow on a device, in all its processes, would be by accident; and how often so many devices would
-// be slow in one family, which then is no accident on any of them.
+// be slow in one family, which then is no accident on any of them. A family that is slow in half of a
+// device's processes or fewer is no reason to drain it, in however many families: a process may be slow as a
+// whole.
 #pragma once
 #include "analysis/fleet/effects.hpp"
 #include "analysis/fleet/fleet.hpp"
