@@ -17,6 +17,8 @@ namespace clweave::charts {
 namespace {
 
 constexpr double left = 64, top = 58, height = 300, gap = 24;
+// Letters of proportional fonts differ: most texts are narrower than so much a letter.
+constexpr double letter = 7.4;
 // Distinguishable with any colour vision: after Okabe and Ito, darker, as they stand on white.
 constexpr std::array colours = {"#0072b2", "#b45309", "#00805f", "#b0438a",
                                 "#56606b", "#c2410c", "#5b4bc4", "#7a6a00"};
@@ -34,6 +36,14 @@ std::string escaped(const std::string& text) {
     }
   }
   return out;
+}
+
+double wide_as(const std::string& text) { return letter * static_cast<double>(width_of(text)); }
+
+// Cuts a text to the room that it has.
+std::string fitted(const std::string& text, double room) {
+  return wide_as(text) <= room ? text
+                               : cut(text, static_cast<std::size_t>(std::max(1.0, room / letter)), "…");
 }
 
 // A scale along one side of the picture.
@@ -131,7 +141,7 @@ std::string drawn(const GraphReference& reference, const Sides& sides) {
   const double x = sides.x.at(last), y = sides.y.at(value);
   return (reference.points.size() > 1 ? polyline(path, "#555", dashed)
                                       : line(x - 6, y, x + 6, y, "#555", dashed)) +
-         text(x - 4, y - 5, reference.name, grey_end);
+         text(x - 4, y - 5, fitted(reference.name, x - 4), grey_end);
 }
 
 // Draws the points of one series: with a curve and intervals, or by their number.
@@ -165,7 +175,11 @@ std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, 
   for (const auto& mark : panel.marks) {
     if (mark.x < x.scale.low || mark.x > x.scale.high) continue;
     out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", R"( stroke-dasharray="5 4")");
-    out += text(x.at(mark.x) + 4, top + 12, mark.text, grey);
+    const double at = x.at(mark.x);
+    if (const bool is_left = at < x0 + width / 2; is_left)
+      out += text(at + 4, top + 12, fitted(mark.text, x0 + width - at), grey);
+    else
+      out += text(at - 4, top + 12, fitted(mark.text, at - x0), grey_end);
   }
   for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references)
     out += drawn(reference, sides);
@@ -173,7 +187,7 @@ std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, 
   for (const auto& point : panel.points) by_series[point.series].push_back(point);
   for (const auto& [series, points] : by_series)
     out += drawn(points, numbered, sides, colours.at(series % colours.size()));
-  return out + text(x0 + width / 2, top + height + 40, graph.x_title, middle);
+  return out + text(x0 + width / 2, top + height + 40, fitted(graph.x_title, width), middle);
 }
 
 // Draws a row for each series: points with intervals, or the cells of a heat map.
@@ -214,13 +228,61 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
     }
   }
   for (std::size_t i = 0; i < series.size(); ++i)
-    out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4, graph.series[series[i]], end);
+    out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4,
+                fitted(graph.series[series[i]], inner - 8 - (x0 - left)), end);
   const double bottom = top + static_cast<double>(series.size()) * tall;
   for (std::size_t i = 0; cells && i < columns.size(); ++i)
-    out += text(inner + (static_cast<double>(i) + 0.5) * wide, bottom + 16, graph.columns[columns[i]],
-                grey_middle);
-  return out + text(x0 + width / 2, bottom + 38, cells ? graph.x_title : graph.y_title, middle);
+    out += text(inner + (static_cast<double>(i) + 0.5) * wide, bottom + 16,
+                fitted(graph.columns[columns[i]], wide), grey_middle);
+  return out +
+         text(x0 + width / 2, bottom + 38, fitted(cells ? graph.x_title : graph.y_title, width), middle);
 }
+
+// The names of the series beside their colours, in lines no wider than the picture.
+class Legend {
+ public:
+  Legend(const DrawnGraph& graph, const std::vector<std::size_t>& series, double width) {
+    double x = left;
+    for (const auto one : series) {
+      const std::string name = graph.series[one].empty() ? graph.family : graph.series[one];
+      const std::string axis = name.find_first_not_of("0123456789") == std::string::npos
+                                   ? graph.series_title.substr(0, graph.series_title.find(' ')) + " "
+                                   : "";
+      const std::string words = fitted(axis + name, width - left - after_mark);
+      if (x > left && x + after_mark + wide_as(words) > width) {
+        x = left;
+        ++lines_;
+      }
+      entries_.push_back({one, words, x, lines_});
+      x += after_mark + wide_as(words) + between;
+    }
+    if (!entries_.empty()) ++lines_;
+  }
+
+  double height() const { return line_height * static_cast<double>(lines_); }
+
+  std::string drawn_below(double y) const {
+    std::string out;
+    for (const auto& entry : entries_) {
+      const double base = y + line_height * static_cast<double>(entry.line + 1) - 6;
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", entry.x, base - 4,
+                         colours.at(entry.series % colours.size()));
+      out += text(entry.x + after_mark, base, entry.words);
+    }
+    return out;
+  }
+
+ private:
+  static constexpr double after_mark = 10, between = 24, line_height = 20;
+  struct Entry {
+    std::size_t series;
+    std::string words;
+    double x;
+    std::size_t line;
+  };
+  std::vector<Entry> entries_;
+  std::size_t lines_ = 0;
+};
 
 }  // namespace
 
@@ -234,38 +296,31 @@ std::string svg_of(const DrawnGraph& graph) {
     throw Error(ErrorCode::usage, fmt::format("{}: too few cases for this chart", graph.name));
   const bool named = graph.kind == DrawnGraph::Kind::lines || graph.kind == DrawnGraph::Kind::launches;
   const double width = panels.size() == 1 ? 900 : 460, each = left + width + gap;
-  const double total = each * static_cast<double>(panels.size()), whole = top + height + (named ? 92 : 60);
+  const double total = each * static_cast<double>(panels.size());
+  std::vector<std::size_t> series;
+  for (const auto* panel : panels) {
+    for (const auto& point : panel->points) {
+      if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
+    }
+  }
+  std::ranges::sort(series);
+  const Legend legend(graph, named ? series : std::vector<std::size_t>(), total);
+  const double plots = top + height + (named ? 64 : 60), whole = plots + legend.height() + (named ? 8 : 0);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" font-family=\"sans-serif\" "
       "font-size=\"13\">\n"
       "<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"white\"/>\n",
       total, whole, total, whole);
-  std::vector<std::size_t> series;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const GraphPanel& panel = *panels[i];
     const double x0 = left + each * static_cast<double>(i);
-    out += text(x0, 20, panel.device_label + (panel.at.empty() ? "" : ", " + panel.at),
+    out += text(x0, 20, fitted(panel.device_label + (panel.at.empty() ? "" : ", " + panel.at), width),
                 R"( font-weight="bold")");
     out += text(x0, 38, cut(panel.finding, static_cast<std::size_t>(width / 6.6), "…"), grey);
-    if (named) out += text(x0 - 40, 53, graph.y_title, grey);
+    if (named) out += text(x0 - 40, 53, fitted(graph.y_title, width), grey);
     out += named ? curves(graph, panel, x0, width) : rows(graph, panel, x0, width);
-    for (const auto& point : panel.points) {
-      if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
-    }
   }
-  std::ranges::sort(series);
-  double x = left;
-  for (const auto one : named ? series : std::vector<std::size_t>()) {
-    const std::string name = graph.series[one].empty() ? graph.family : graph.series[one];
-    const std::string axis = name.find_first_not_of("0123456789") == std::string::npos
-                                 ? graph.series_title.substr(0, graph.series_title.find(' ')) + " "
-                                 : "";
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", x, whole - 18,
-                       colours.at(one % colours.size()));
-    out += text(x + 10, whole - 14, axis + name);
-    x += 34 + 7.4 * static_cast<double>((axis + name).size());
-  }
-  return out + "</svg>\n";
+  return out + legend.drawn_below(plots) + "</svg>\n";
 }
 
 }  // namespace clweave::charts

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "analysis/invented_records.hpp"
 #include "base/error.hpp"
+#include "base/terminal.hpp"
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
 #include "charts/titles.hpp"
@@ -285,6 +288,81 @@ TEST(Svg, DrawsWhatTheGraphHas) {
   EXPECT_THROW(svg_of(drawn({.name = "none", .x = {"n"}, .series = {"kernel"}, .where = {"kernel=other"}},
                             family, set)),
                Error);
+}
+
+// A text of a picture: where it begins and ends, if a letter is as wide as in common fonts.
+struct DrawnText {
+  std::string words;
+  double from = 0, to = 0, y = 0;
+};
+
+std::vector<DrawnText> texts_of(const std::string& svg) {
+  static const std::regex element(R"re(<text x="([-0-9.]+)" y="([-0-9.]+)"([^>]*)>([^<]*)</text>)re");
+  std::vector<DrawnText> out;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), element), last; it != last; ++it) {
+    const double x = std::stod((*it)[1]), wide = 7 * static_cast<double>(width_of((*it)[4].str()));
+    const std::string how = (*it)[3];
+    const double before = how.find("\"end\"") != std::string::npos      ? wide
+                          : how.find("\"middle\"") != std::string::npos ? wide / 2
+                                                                        : 0;
+    out.push_back({(*it)[4], x - before, x - before + wide, std::stod((*it)[2])});
+  }
+  return out;
+}
+
+// However many series a chart has and however long their names are, all of it is within the picture.
+TEST(Svg, EveryTextLiesWithinThePicture) {
+  const auto size_of = [](const std::string& svg) {
+    std::smatch size;
+    EXPECT_TRUE(std::regex_search(svg, size, std::regex("viewBox=\"0 0 ([0-9]+) ([0-9]+)\"")));
+    return std::pair(std::stod(size[1]), std::stod(size[2]));
+  };
+  for (const auto kind : {DrawnGraph::Kind::lines, DrawnGraph::Kind::launches, DrawnGraph::Kind::heat,
+                          DrawnGraph::Kind::bars}) {
+    double height = 0;
+    for (const std::size_t series : {1, 8, 40}) {
+      for (const std::size_t letters : {3, 30, 300}) {
+        for (const std::size_t devices : {1, 2}) {
+          const std::string words(letters, 'w');
+          DrawnGraph graph{.kind = kind, .name = "g", .x_title = words, .y_title = words};
+          graph.columns = {"1", words};
+          for (std::size_t device = 0; device < devices; ++device) {
+            GraphPanel& panel = graph.panels.emplace_back();
+            panel.device = device;
+            panel.device_label = panel.finding = words;
+            for (const double x : {1.0, 2.0}) {
+              panel.marks.push_back({x, words});
+              panel.references.push_back({words, {{x, 1.0}}});
+              for (std::size_t one = 0; one < series; ++one)
+                panel.points.push_back(
+                    {.series = one, .column = x > 1 ? 1U : 0U, .x = x, .y = 1, .low = 1, .high = 1});
+            }
+          }
+          for (std::size_t one = 0; one < series; ++one)
+            graph.series.push_back(fmt::format("{}{}", one, words));
+          const std::string svg = svg_of(graph);
+          const auto [wide, tall] = size_of(svg);
+          std::map<double, double> ends;  // of the legend's lines
+          std::size_t named = 0;
+          for (const auto& one : texts_of(svg)) {
+            EXPECT_GE(one.from, 0) << one.words;
+            EXPECT_LE(one.to, wide) << one.words;
+            EXPECT_LE(one.y, tall) << one.words;
+            if (kind != DrawnGraph::Kind::lines || one.y < 58 + 300 + 50) continue;
+            ++named;
+            EXPECT_GE(one.from, ends[one.y]) << one.words << " is over the name before it";
+            ends[one.y] = one.to;
+          }
+          if (kind != DrawnGraph::Kind::lines) continue;
+          EXPECT_EQ(named, series);
+          if (letters == 30 && devices == 1) {
+            EXPECT_GT(tall, height) << "more lines make it higher";
+            height = tall;
+          }
+        }
+      }
+    }
+  }
 }
 
 nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
