@@ -18,7 +18,7 @@ std::optional<WideSpread> wide_spread(std::span<const double> values, const Spre
                reach = margin + t_quantile(0.99, family_tails) * std::sqrt(prior.variance);
   const auto far =
       std::ranges::count_if(there, [&](double value) { return std::abs(value - middle) > reach; });
-  if (far < 2 || 4 * far < std::ssize(there)) return {};
+  if (4 * far <= std::ssize(there)) return {};
   const auto [low, high] = std::ranges::minmax(there);
   return WideSpread{low, high};
 }

@@ -17,8 +17,8 @@ struct WideSpread {
   double low = 0, high = 0;
 };
 
-// Returns the ends if a quarter of the values, and two or more, lie farther from their median than the margin
-// and what the prior explains with 99 %. Skips NaN. Nothing without a prior, as the values may be noise.
+// Returns the ends if more than a quarter of the values lie farther from their median than the margin and
+// what the prior explains with 99 %. Skips NaN. Nothing without a prior, as the values may be noise.
 std::optional<WideSpread> wide_spread(std::span<const double> values, const Spread& prior, double margin);
 
 }  // namespace clweave::fleet
