@@ -316,7 +316,7 @@ std::string svg_of(const DrawnGraph& graph) {
     const double x0 = left + each * static_cast<double>(i);
     out += text(x0, 20, fitted(panel.device_label + (panel.at.empty() ? "" : ", " + panel.at), width),
                 R"( font-weight="bold")");
-    out += text(x0, 38, cut(panel.finding, static_cast<std::size_t>(width / 6.6), "…"), grey);
+    out += text(x0, 38, fitted(panel.finding, width + gap), grey);
     if (named) out += text(x0 - 40, 53, fitted(graph.y_title, width), grey);
     out += named ? curves(graph, panel, x0, width) : rows(graph, panel, x0, width);
   }
