@@ -52,7 +52,9 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
   at.bounded = at.bounded || r.peak != Peak::none;
   if (!r.ok() || !r.time_s || !(*r.time_s > 0)) {
     ++at.bad;
-    if (at.ok()) {
+    // A wrong result says more of a case than a run that only failed.
+    const bool is_first_wrong = r.status == Status::wrong_result && at.status != Status::wrong_result;
+    if (at.ok() || is_first_wrong) {
       at.status = r.ok() ? Status::none : r.status;
       at.reason = r.ok() ? "no time" : r.reason;
     }

@@ -205,7 +205,7 @@ void add_rows(CaseTimes& at, const CaseTimes& more) {
   at.unverified = at.unverified || more.unverified;
   at.each_by_itself = at.each_by_itself || more.each_by_itself;
   at.bounded = at.bounded || more.bounded;
-  if (at.ok()) {
+  if (at.ok() || (more.status == Status::wrong_result && at.status != Status::wrong_result)) {
     at.status = more.status;
     at.reason = more.reason;
   }

@@ -70,7 +70,7 @@ RunTime middle_of(std::vector<const RunTime*>);
 struct CaseTimes {
   const CaseName* name = nullptr;
   bool tuned = false;
-  Status status = Status::ok;   // the first that was not ok, if any
+  Status status = Status::ok;   // wrong_result of a row, else the first that was not ok, if any
   std::string reason;           // of that one, else of a row that is ok
   std::string clock;            // "event, warm": times by different clocks do not compare
   std::string cache;            // warm or cold

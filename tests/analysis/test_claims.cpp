@@ -310,7 +310,27 @@ TEST(Claims, RowsThatAreNotVerifiedDecideNothing) {
   EXPECT_EQ(unverified_row.claim_result.note, unverified);
   EXPECT_THAT(unverified_row.claim_result.doubtful, ElementsAre("loom/twill/int/64/64/corrected"));
   for (auto& r : two(2, 1)) records.push_back(r);
-  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::holds) << "another run is";
+  const Ruled of_two(claim(plain_over_twill), records);
+  EXPECT_EQ(of_two.verdict(), Verdict::undecided) << "another run is, but the output was wrong in this one";
+  EXPECT_THAT(of_two.claim_result.doubtful, ElementsAre("loom/twill/int/64/64/corrected"));
+}
+
+// A kernel that is wrong in one run of three may do less work in the others.
+TEST(Claims, ARowThatIsWrongInOneRunDecidesNothing) {
+  std::vector<Record> records;
+  for (int run = 0; run < 3; ++run) {
+    for (auto& r : two(2, 1)) records.push_back(r);
+  }
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::holds);
+  records.back().status = Status::wrong_result;
+  records.back().reason = "3 of 9 right";
+  records.back().time_s.reset();
+  const Ruled wrong(claim(plain_over_twill), records);
+  EXPECT_EQ(wrong.verdict(), Verdict::undecided);
+  EXPECT_THAT(wrong.claim_result.note, HasSubstr("wrong in some of the runs"));
+  EXPECT_THAT(wrong.claim_result.doubtful, ElementsAre("loom/twill/int/64/64/corrected"));
+  records.back().status = Status::timeout;
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::holds) << "two times are right";
 }
 
 TEST(Claims, MediansThatHaveNotSettledDecideNothing) {

@@ -14,24 +14,33 @@ namespace clweave::claims {
 namespace {
 
 struct Kind {
-  bool (*of)(const RunTime&);
+  bool (*of)(const TimedCase&);
   const char *why, *options;
 };
 
-constexpr std::array<Kind, 3> kinds = {
-    {{[](const RunTime& run) { return run.disturbed; }, machine_was_busy, " --wait-quiet 5m"},
-     {[](const RunTime& run) { return run.slowed && !run.disturbed; },
+bool in_half_of_runs(const TimedCase& timed, bool (*of)(const RunTime&)) {
+  return 2 * std::ranges::count_if(timed.runs, [&](const RunTime* run) { return of(*run); }) >=
+         std::ssize(timed.runs);
+}
+
+constexpr std::array<Kind, 4> kinds = {
+    {{[](const TimedCase& timed) { return timed.at != nullptr && timed.at->status == Status::wrong_result; },
+      "the result was wrong in some of the runs: times of such a kernel decide nothing", " --runs 3"},
+     {[](const TimedCase& timed) {
+        return in_half_of_runs(timed, [](const RunTime& run) { return run.disturbed; });
+      },
+      machine_was_busy, " --wait-quiet 5m"},
+     {[](const TimedCase& timed) {
+        return in_half_of_runs(timed, [](const RunTime& run) { return run.slowed && !run.disturbed; });
+      },
       "the device was slowed, as column throttled of its rows says: measure again once it has cooled down",
       " --runs 3"},
-     {[](const RunTime& run) { return run.unsettled; },
+     {[](const TimedCase& timed) {
+        return in_half_of_runs(timed, [](const RunTime& run) { return run.unsettled; });
+      },
       "medians have not settled, as column converged of their rows says: sample longer, or with --precision "
       "0.05 for a wider interval",
       " --max-seconds 10"}}};
-
-bool is_doubtful(const TimedCase& timed, const Kind& kind) {
-  return 2 * std::ranges::count_if(timed.runs, [&](const RunTime* run) { return kind.of(*run); }) >=
-         std::ssize(timed.runs);
-}
 
 // Returns the least time that a doubtful row may have in truth.
 double least_s(const TimedCase& timed) {
@@ -72,7 +81,7 @@ Doubt doubt_of(const Rule& rule, const Sides& sides, const std::set<const TimedC
   for (const auto& kind : kinds) {
     Doubt out{kind.why, kind.options, {}};
     for (const auto* row : rows) {
-      if (is_doubtful(*row, kind) && std::ranges::find(out.cases, row->name->id) == out.cases.end())
+      if (kind.of(*row) && std::ranges::find(out.cases, row->name->id) == out.cases.end())
         out.cases.push_back(row->name->id);
     }
     if (!out.cases.empty()) return out;
