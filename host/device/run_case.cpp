@@ -37,9 +37,12 @@ class Execution {
   // `checks`: the plan's, each with what it compares with. All arguments must outlive it.
   Execution(OpenDevice& device, const Plan& plan, const std::vector<Check>& checks, const Source& source,
             const cl::Program& program)
-      : device_(device), plan_(plan), checks_(checks), builder_(device, source) {
+      : device_(device),
+        plan_(plan),
+        checks_(checks),
+        builder_(device, source),
+        is_restored_(!restores(plan)) {
     for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
-    is_restored_ = !restores(plan);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
       queues_.push_back(device.queue(q, plan.queues.in_order));
     for (const auto& step : plan.steps) {
@@ -249,7 +252,7 @@ class Execution {
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
   ClockComparison clocks_;                          // of all batches so far
-  bool is_restored_ = true;                         // no buffer is to be restored
+  bool is_restored_;                                // no buffer is to be restored
   Number measured_;
   std::string unit_;
 };
