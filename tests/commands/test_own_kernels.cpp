@@ -176,6 +176,7 @@ TEST_F(OwnKernels, EveryCommandTakesTheFileBesideRows) {
           Record& one = records.emplace_back(row({{"kernel", kernel}, {"n", n}, {"group", "16"}},
                                                  1e-3 * (1 + 1e-3 * device), run, "doubling"));
           one.host = fmt::format("node{}", device);
+          one.label = fmt::format("gpu{}", device);
           one.device_type = "gpu";
         }
       }
@@ -195,7 +196,9 @@ TEST_F(OwnKernels, EveryCommandTakesTheFileBesideRows) {
   EXPECT_THAT(succeed({"health", sessions[2], file, "--reference", reference}).out, HasSubstr("doubling"));
 
   EXPECT_THAT(succeed({"show", all, file, "--raw", "--jsonl"}).out, HasSubstr("doubling"));
-  EXPECT_THAT(succeed({"compare-devices", all, file, "--all"}).out, HasSubstr("doubling"));
+  const std::string compared = succeed({"compare-devices", all, file, "--all"}).out;
+  EXPECT_THAT(compared, HasSubstr("doubling"));
+  EXPECT_THAT(compared, HasSubstr("Loom 1, gpu2")) << "devices of one product by their labels";
   EXPECT_THAT(succeed({"roofline", all, file}).out, HasSubstr("no peaks in this file"));
   const Strings both = {"compare-runs", sessions[0], sessions[1], "--all"};
   for (const auto& words : {both + Strings{file}, both + Strings{"--noise", sessions[1], sessions[2], file},

@@ -535,6 +535,8 @@ DeviceComparison compare_devices(const ResultsSet& set, const std::vector<Family
   DeviceComparison out;
   out.notes = set.notes;
   std::vector<std::size_t> measured;
+  std::map<std::string, std::size_t> products;
+  for (const auto& device : set.devices) ++products[device.label()];
   for (const auto& device : set.devices) {
     if (!device.published) measured.push_back(out.devices.size());
     out.devices.push_back(&device);
@@ -543,7 +545,8 @@ DeviceComparison compare_devices(const ResultsSet& set, const std::vector<Family
       if (width_of(label) > most_labels) label = label.substr(0, label.find(" ("));
       label = cut(label, most_labels, "~");
     }
-    // Tells two drivers of one product apart.
+    // Tells devices of one product apart: by what their users call them, else by their drivers.
+    if (products.at(device.label()) > 1) label += device.called();
     if (std::ranges::find(out.labels, label) != out.labels.end()) label += " " + device.driver;
     if (std::ranges::find(out.labels, label) != out.labels.end()) label += " " + device.id;
     out.labels.push_back(std::move(label));
