@@ -43,11 +43,20 @@ class MergedFile {
   std::optional<TemporaryFolder> folder_;
 };
 
+// Reads a baseline: merged if that tells more devices apart, as those of several computers at one address;
+// else its files as they are, as each is a session of the device.
+const ResultsSet& read_baseline(const std::vector<std::string>& files) {
+  const MergedFile merged(files);
+  const std::size_t apart = read_known({merged.path()}).devices.size();
+  const bool is_told_apart = apart > read_known(unpacked(files)).devices.size();
+  return read_with_notes(is_told_apart ? std::vector<std::string>{merged.path()} : files);
+}
+
 int fleet(Options options) {
   take_own({&options.files, &options.baseline});
   const MergedFile merged(options.files);
   const ResultsSet& set = read_with_notes({merged.path()});
-  const ResultsSet* baseline = options.baseline.empty() ? nullptr : &read_with_notes(options.baseline);
+  const ResultsSet* baseline = options.baseline.empty() ? nullptr : &read_baseline(options.baseline);
   const auto fleets = fleets_of(set, baseline);
   if (const int code = print(report_of(fleets, options.all), options.format); code != success) return code;
   const auto any = [&](DeviceVerdict verdict) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,19 @@ class FleetCommand : public testing::Test {
 };
 
 }  // namespace
+
+// The GPUs of a baseline are told apart as those of the fleet are, so that it tells what GPUs differ by.
+TEST_F(FleetCommand, ABaselineOfSeveralComputersIsOfSeveralCards) {
+  fs::rename(folder_ / "in", folder_ / "good");
+  fs::create_directories(folder_ / "in");
+  std::vector<std::string> words = {"fleet", in(), "--baseline"};
+  for (int card = 1; card <= 6; ++card) {
+    write(card, std::pow(1.04, card - 1));
+    words.push_back(path(fmt::format("good/{}.csv", card)));
+  }
+  EXPECT_NE(run(words), success) << "each is a little slower than the one before: " << out_;
+  EXPECT_THAT(out_, AllOf(HasSubstr("node6"), Not(HasSubstr("NOT JUDGED"))));
+}
 
 TEST_F(FleetCommand, MergesThenJudges) {
   EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), success);
