@@ -373,11 +373,15 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
 
 std::vector<DrawnGraph> graphs_of(const Family& family, const ResultsSet& set) {
   std::vector<Graph> graphs = family.view.graphs;
-  if (graphs.empty() && !family.view.rows.empty()) graphs.push_back(table_graph(family));
+  const bool of_table = graphs.empty() && !family.view.rows.empty();
+  if (of_table) graphs.push_back(table_graph(family));
   std::vector<DrawnGraph> out;
   for (auto& graph : graphs) {
     auto one = drawn(graph, family, set);
-    if (graph.kind == Graph::Kind::heat && one.columns.size() == 1) {  // a bar says more than a shade
+    // A bar says more than a shade of one column, and than a curve of one or two points, which is not drawn.
+    const bool one_shade = graph.kind == Graph::Kind::heat && one.columns.size() == 1;
+    const bool short_curve = of_table && graph.kind == Graph::Kind::lines && one.panels.empty();
+    if (one_shade || short_curve) {
       graph.kind = Graph::Kind::bars;
       graph.x.clear();
       one = drawn(graph, family, set);

@@ -69,6 +69,9 @@ std::vector<nlohmann::json> stores_of(const MeasureOptions& options) {
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < left_out.size() && i < most; ++i) log_line("clweave: {}\n", left_out[i]);
   if (left_out.size() > most) log_line("clweave: {} entries more are left out\n", left_out.size() - most);
+  if (!options.store.empty() && out.front().at("devices").empty())
+    log_line("clweave: {} has no tuned configuration: `clweave tune --store {}` writes what it finds there\n",
+             options.store, shell_word(options.store));
   return out;
 }
 

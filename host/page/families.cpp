@@ -24,6 +24,9 @@ void add_family(Json& parts, const FamilyInput& family, bool several_devices) {
     parts.push_back(device_table(fmt::format("Family {}: baselines", family.name),
                                  {rival_columns.begin(), rival_columns.end()}, family.baselines,
                                  several_devices));
+  if (!family.bests.empty())
+    parts.push_back(
+        device_table(fmt::format("Family {}", family.name), {"best row"}, family.bests, several_devices));
   if (family.findings.empty()) return;
   Json findings = device_table(fmt::format("Family {}: findings", family.name),
                                {"finding", "value", "meaning"}, family.findings, several_devices);

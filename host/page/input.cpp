@@ -119,6 +119,15 @@ DeviceTable findings_of(const Family& family, const std::vector<DeviceInput>& de
   return out;
 }
 
+DeviceTable bests_of(const Family& family, const std::vector<DeviceInput>& devices) {
+  DeviceTable out;
+  for (const auto& device : devices) {
+    if (std::string best = best_text(*device.results, family); best != not_measured)
+      out.push_back({device.label, std::move(best)});
+  }
+  return out;
+}
+
 // Chapters of several families first, those of one behind them.
 std::vector<Chapter> chapters_of(const ResultsSet& set, const std::vector<Family>& families,
                                  const std::vector<DeviceInput>& devices,
@@ -140,6 +149,7 @@ std::vector<Chapter> chapters_of(const ResultsSet& set, const std::vector<Family
       }
     }
     one.findings = findings_of(family, devices);
+    if (one.is_empty()) one.bests = bests_of(family, devices);
     Chapter& chapter = chapters[{family.view.chapter.empty(), title}];
     chapter.title = title;
     chapter.families.push_back(std::move(one));

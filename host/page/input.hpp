@@ -64,8 +64,9 @@ struct FamilyInput {
   std::string name, question;
   std::vector<DrawnGraph> charts = {};
   DeviceTable baselines = {}, findings = {};
+  DeviceTable bests = {};  // where nothing else shows its rows
 
-  bool is_empty() const { return charts.empty() && baselines.empty() && findings.empty(); }
+  bool is_empty() const { return charts.empty() && baselines.empty() && findings.empty() && bests.empty(); }
 };
 
 struct Chapter {

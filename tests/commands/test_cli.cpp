@@ -1272,6 +1272,8 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   quick = quick + Strings{"--no-peak", "--set", "n=33"};
   EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
   EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
+  const Ended none = run(Strings{"run", "--store", (folder() / "none.json").string(), "--dry-run"} + quick);
+  EXPECT_THAT(none.err, HasSubstr("none.json has no tuned configuration: `clweave tune --store "));
   const Ended dry = run(Strings{"run", "--store", store, "--dry-run"} + quick);
   EXPECT_THAT(dry.err, HasSubstr("beside default configurations the best that tune found here"));
   EXPECT_EQ(planned_cases(dry.out), 2) << "the default and the tuned";

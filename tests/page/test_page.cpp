@@ -96,6 +96,19 @@ TEST(Graph, OneColumnOfAHeatMapIsBars) {
   EXPECT_EQ(graph.panels.at(0).finding, "fast reaches 1 GB/s, slow 0.25 GB/s");
 }
 
+TEST(Graph, ACurveOfOneOrTwoPointsIsBars) {
+  const Family family = tower();
+  std::vector<Record> rows;
+  for (const int n : {1, 10}) {
+    rows.push_back(tower_row("slow", n, 4e-3 * n));
+    rows.push_back(tower_row("fast", n, 1e-3 * n));
+  }
+  const auto graph = graphs_of(family, results_of(rows, {family})).at(0);
+  EXPECT_EQ(graph.kind, DrawnGraph::Kind::bars);
+  ASSERT_THAT(graph.panels, SizeIs(2));
+  EXPECT_EQ(graph.panels[0].finding, "fast takes 1 ms, slow 4 times as long");
+}
+
 TEST(Graph, AnotherAxisSplitsItIntoPanels) {
   const Family family = tower();
   auto rows = tower_rows();

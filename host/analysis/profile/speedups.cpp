@@ -213,6 +213,16 @@ void check_settings(const ResultsSet& set, const std::vector<const Family*>& cho
               fmt::format("--baseline {}: no row is of it; there are {}", words, fmt::join(values, ", ")));
 }
 
+// Returns whether any device has a row of a family that is a baseline.
+bool has_baseline(const ResultsSet& set, const Family& family, const Settings& settings) {
+  return std::ranges::any_of(measured(set), [&](const DeviceResults* device) {
+    return std::ranges::any_of(device->cases, [&](const CaseTimes& at) {
+      const auto known = at.family() == family.name ? rows::case_of(family, *at.name) : std::nullopt;
+      return known && is_baseline(settings, family, *known);
+    });
+  });
+}
+
 }  // namespace
 
 Report speedups(const ResultsSet& set, const std::vector<Family>& families,
@@ -229,6 +239,8 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
     if (wanted && here && has_axes(family, settings)) chosen.push_back(&family);
   }
   check_settings(set, chosen, settings, words);
+  // Peaks and other families may have an axis of that name without that value.
+  std::erase_if(chosen, [&](const Family* family) { return !has_baseline(set, *family, settings); });
   Report out;
   for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
   out.columns({"device", "platform", "driver", "family", "case_id", "tuned", "baseline_case_id", "time_s",
