@@ -58,7 +58,7 @@ TEST(Process, InheritsNothing) {
   close(inherited);
   EXPECT_EQ(status, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
   EXPECT_EQ(descriptors.find("1\n"), 0U) << descriptors;  // stdin and stderr were not given
-  EXPECT_EQ(descriptors.find(fmt::format("{}\n", inherited)), std::string::npos) << descriptors;
+  EXPECT_EQ(descriptors.find(fmt::format("\n{}\n", inherited)), std::string::npos) << descriptors;
 }
 
 TEST(Process, EndsBeforeItsParentWhereMemoryRunsOut) {

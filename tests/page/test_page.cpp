@@ -106,7 +106,8 @@ TEST(Graph, ACurveOfOneOrTwoPointsIsBars) {
   const auto graph = graphs_of(family, results_of(rows, {family})).at(0);
   EXPECT_EQ(graph.kind, DrawnGraph::Kind::bars);
   ASSERT_THAT(graph.panels, SizeIs(2));
-  EXPECT_EQ(graph.panels[0].finding, "fast takes 1 ms, slow 4 times as long");
+  EXPECT_EQ(graph.panels[0].at, "n=10");
+  EXPECT_EQ(graph.panels[0].finding, "fast takes 10 ms, slow 40 ms");
 }
 
 TEST(Graph, AnotherAxisSplitsItIntoPanels) {
