@@ -182,25 +182,21 @@ void OpenDevice::finish(const cl::CommandQueue& queue, const cl::Event& last) {
   if (!device::finish(queue, last)) finishes_early_ = true;
 }
 
-// Probes until the timer is certified, or cannot be blamed on a busy host. A slope near the bounds, or a
-// refusal, is not believed of the first round alone.
+// Probes until the timer is certified, or cannot be blamed on a busy host.
 std::vector<TimerProbe> OpenDevice::certify_timer() {
-  constexpr int most_rounds = 16, least_rounds = 2;
+  constexpr int most_rounds = 8;
   std::vector<TimerProbe> probes;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_rounds && (round == 0 || timer_.disturbed); ++round) {
     for (auto& probe : timer_probes()) probes.push_back(probe);
     timer_ = certify(probes);
-    const bool enough = timer_.clear() || (round + 1 >= least_rounds && !timer_.disturbed);
-    if (enough) break;
   }
   if (!no_stamps_.empty()) timer_.reason = no_stamps_;
   return probes;
 }
 
 std::vector<TimerProbe> OpenDevice::timer_probes() {
-  constexpr int launches_of_each = 4;
   std::vector<TimerProbe> probes;
-  for (int i = 0; i < launches_of_each; ++i) {
+  for (int i = 0; i < 8; ++i) {
     probes.push_back(spin(spin_items_, spin_trips_, 1));
     probes.push_back(spin(spin_items_, 2 * spin_trips_, 2));
     probes.push_back(empty_probe());

@@ -53,10 +53,6 @@ bool is_too_long(const TimerProbe& probe) {
 
 }  // namespace
 
-bool TimerCertificate::clear() const {
-  return event && slope >= (1 + least_slope) / 2 && slope <= (1 + most_slope) / 2;
-}
-
 TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
   note_empty_launches(probes, out);

@@ -33,8 +33,6 @@ struct TimerCertificate {
   bool disturbed = false;  // not certified, but the host may have been delayed: more probes may help
   std::string reason;      // one sentence
   std::string name() const { return event ? "event" : "host"; }
-  // Returns whether it is certified by a slope that is as near to 1 as to a bound.
-  bool clear() const;
 };
 
 // Bounds for device time over host time.
