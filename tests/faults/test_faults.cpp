@@ -125,6 +125,14 @@ class Faults : public testing::Test {
     Strings words = three_cases(trial.csv(), timeout);
     words.insert(words.end(), more.begin(), more.end());
     ended = trial.run(words);
+    // On a busy machine a quick copy, which a case can do without, may have the number of a fault that is
+    // bound to no kernel.
+    const bool is_counted = faults.find('@') == std::string::npos;
+    for (int tries = 0; tries < 4 && is_counted && code == 1 && ended.code == 0; ++tries) {
+      for (const char* name : {"rows.csv", "rows.samples.csv"}) fs::remove(trial.folder() / name);
+      fs::remove(trial.log_path());
+      ended = trial.run(words);
+    }
     EXPECT_EQ(ended.code, code) << ended.err;
     EXPECT_FALSE(trial.log().empty()) << "no fault happened";
     Results results = read_results(trial.csv());
