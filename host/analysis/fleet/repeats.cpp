@@ -48,12 +48,20 @@ std::vector<std::size_t> slow_families(const Effects& effects, const FleetDevice
   return out;
 }
 
+// Counts the processes of a device that were slow in these cases; a single process is as slow as the device.
+SlowProcesses slow_in(const Effects& effects, std::size_t device, const std::vector<std::size_t>& cases,
+                      double margin) {
+  const auto processes = process_effects_of(*effects.devices, device, cases, effects.centres);
+  if (processes.size() < 2) return {1, 1};
+  const auto slow = std::ranges::count_if(processes, [&](double effect) { return effect > margin; });
+  return {static_cast<std::size_t>(slow), processes.size()};
+}
+
 // Returns whether a device was slow in a family in more than half of its processes: of two in both, as else
 // nobody knows which of them is right.
 bool slow_in_most(const Effects& effects, std::size_t u, std::size_t f, double margin) {
-  const auto processes = process_effects_of(*effects.devices, u, effects.families[f].cases, effects.centres);
-  const auto slow = std::ranges::count_if(processes, [&](double effect) { return effect > margin; });
-  return processes.size() < 2 || 2 * slow > std::ssize(processes);
+  const auto [slow, all] = slow_in(effects, u, effects.families[f].cases, margin);
+  return 2 * slow > all;
 }
 
 // Counts the processes of a device and family.
@@ -142,11 +150,7 @@ SlowProcesses slow_processes(const Effects& effects, std::size_t device, const D
                               : one.id == difference.id)
       cases.push_back(c);
   }
-  const auto processes = process_effects_of(*effects.devices, device, cases, effects.centres);
-  if (processes.size() < 2) return {1, 1};
-  return {static_cast<std::size_t>(
-              std::ranges::count_if(processes, [&](double effect) { return effect > margin; })),
-          processes.size()};
+  return slow_in(effects, device, cases, margin);
 }
 
 namespace {
