@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -194,33 +195,30 @@ std::string choice_of(const Settings& settings, const Family& family, const Case
   return fmt::format("{}={}", axis, text_of(at.at(family.axis(axis)->name)));
 }
 
-// Throws `usage` unless some row is a baseline.
-void check_settings(const ResultsSet& set, const std::vector<const Family*>& chosen, const Settings& settings,
-                    const std::string& words) {
+// Returns the families of which some row is a baseline: peaks and others may have an axis of that name
+// without that value. Throws `usage` if there is none.
+std::vector<const Family*> with_baseline(const ResultsSet& set, const std::vector<const Family*>& chosen,
+                                         const Settings& settings, const std::string& words) {
   if (chosen.empty())
     throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of these rows has that axis", words));
   std::set<std::string> values;
+  std::set<const Family*> found;
   for (const auto* device : measured(set)) {
     for (const auto& at : device->cases) {
       const auto family = std::ranges::find(chosen, at.family(), &Family::name);
       const auto known = family != chosen.end() ? rows::case_of(**family, *at.name) : std::nullopt;
       if (!known) continue;
-      if (is_baseline(settings, **family, *known)) return;
+      if (is_baseline(settings, **family, *known)) found.insert(*family);
       values.insert(choice_of(settings, **family, *known));
     }
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("--baseline {}: no row is of it; there are {}", words, fmt::join(values, ", ")));
-}
-
-// Returns whether any device has a row of a family that is a baseline.
-bool has_baseline(const ResultsSet& set, const Family& family, const Settings& settings) {
-  return std::ranges::any_of(measured(set), [&](const DeviceResults* device) {
-    return std::ranges::any_of(device->cases, [&](const CaseTimes& at) {
-      const auto known = at.family() == family.name ? rows::case_of(family, *at.name) : std::nullopt;
-      return known && is_baseline(settings, family, *known);
-    });
-  });
+  if (found.empty())
+    throw Error(ErrorCode::usage,
+                fmt::format("--baseline {}: no row is of it; there are {}", words, fmt::join(values, ", ")));
+  std::vector<const Family*> out;
+  std::ranges::copy_if(chosen, std::back_inserter(out),
+                       [&](const Family* family) { return found.contains(family); });
+  return out;
 }
 
 }  // namespace
@@ -238,9 +236,7 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
     });
     if (wanted && here && has_axes(family, settings)) chosen.push_back(&family);
   }
-  check_settings(set, chosen, settings, words);
-  // Peaks and other families may have an axis of that name without that value.
-  std::erase_if(chosen, [&](const Family* family) { return !has_baseline(set, *family, settings); });
+  chosen = with_baseline(set, chosen, settings, words);
   Report out;
   for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
   out.columns({"device", "platform", "driver", "family", "case_id", "tuned", "baseline_case_id", "time_s",
