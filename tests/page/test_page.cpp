@@ -400,6 +400,16 @@ TEST(Page, SectionsWithoutDataSaySo) {
                                              "Failures", "Measurement"}));
 }
 
+// A family of one row has no picture, but it was measured.
+TEST(Page, AFamilyOfOneRowShowsIt) {
+  const auto all = page({tower_row("slow", 1, 4e-3)}, {tower()});
+  const auto& sections = all["sections"];
+  const auto it = std::ranges::find_if(sections, [](const auto& one) { return one["title"] == "Tower"; });
+  ASSERT_NE(it, sections.end());
+  EXPECT_FALSE(it->contains("absent")) << it->dump();
+  EXPECT_THAT(it->dump(), testing::HasSubstr("best row"));
+}
+
 // The facts of a device link to the section that shows them: the count of failures to those of the device.
 TEST(Page, FactsLeadToTheirSections) {
   auto rows = tower_rows();
