@@ -609,10 +609,10 @@ TEST(Verdicts, AChangeOfAllIsToldOnlyBeyondWhatTheRunsOfASideDifferByAlike) {
   };
   for (const double factor : {0.5, 1.2, 2.0}) {
     Noise noise(29);
-    const auto before = set_of(gpu_rows(noise, 100, 3, unchanged)),
-               after = set_of(gpu_rows(noise, 100, 3, third(factor)));
+    const auto good = set_of(gpu_rows(noise, 100, 3, unchanged)),
+               odd = set_of(gpu_rows(noise, 100, 3, third(factor)));
     for (const bool swapped : {false, true}) {
-      const auto all = swapped ? compare_runs(after, before, {}) : compare_runs(before, after, {});
+      const auto all = swapped ? compare_runs(odd, good, {}) : compare_runs(good, odd, {});
       EXPECT_EQ(all.count(Change::slower) + all.count(Change::faster), 0U) << factor;
       ASSERT_THAT(all.devices.at(0).together, SizeIs(1));
       const Together& group = all.devices[0].together[0];
@@ -627,11 +627,11 @@ TEST(Verdicts, AChangeOfAllIsToldOnlyBeyondWhatTheRunsOfASideDifferByAlike) {
   }
   // Of two groups, each is held against the runs by its own cases.
   Noise noise(31);
-  const auto before = set_of(gpu_rows(noise, 120, 3, unchanged)),
-             after = set_of(gpu_rows(noise, 120, 3, [&](std::size_t at, int run) {
+  const auto good = set_of(gpu_rows(noise, 120, 3, unchanged)),
+             odd = set_of(gpu_rows(noise, 120, 3, [&](std::size_t at, int run) {
                return at % 2 == 0 ? third(2)(at, run) : 1.0;
              }));
-  const auto of_groups = compare_runs(before, after, {});
+  const auto of_groups = compare_runs(good, odd, {});
   for (const auto& group : of_groups.devices.at(0).together) EXPECT_EQ(group.verdict, Change::undecided);
   // Of two runs a side neither is the odd one, but they disagree.
   const auto two = set_of(gpu_rows(noise, 100, 2, unchanged)),
@@ -662,8 +662,8 @@ TEST(Verdicts, AChangeOfAllIsToldOnlyBeyondWhatTheRunsOfASideDifferByAlike) {
       << "though their means are the same";
   // A change of all beside an odd run of the other side is undecided, too; that of every run is told.
   const auto all_slower = set_of(gpu_rows(noise, 100, 3, [](std::size_t, int) { return 1.1; }));
-  EXPECT_EQ(compare_runs(after, all_slower, {}).count(Change::slower), 0U);
-  EXPECT_EQ(compare_runs(before, all_slower, {}).devices.at(0).together.at(0).verdict, Change::slower);
+  EXPECT_EQ(compare_runs(odd, all_slower, {}).count(Change::slower), 0U);
+  EXPECT_EQ(compare_runs(good, all_slower, {}).devices.at(0).together.at(0).verdict, Change::slower);
 }
 
 // A launch-bound time that falls to either side of 8 us, and two sessions of which one was lucky.

@@ -11,7 +11,8 @@ set(cl cl_kernels/toy.cl)
 
 function(files_of root variable)
   file(GLOB_RECURSE files RELATIVE ${root} ${root}/host/* ${root}/cl_kernels/* ${root}/cmake/*)
-  set(${variable} ${files} CMakeLists.txt results/published/claims.json results/published/figures.csv PARENT_SCOPE)
+  set(${variable} ${files} CMakeLists.txt results/published/claims.json results/published/figures.csv
+    results/compilers/registers.csv PARENT_SCOPE)
 endfunction()
 
 # All files of a tree with their hashes.
