@@ -102,7 +102,8 @@ void add_choice(CLI::App& command, MeasureOptions& out) {
       ->check(within(1, 1000000));
   command
       .add_option("--max-seconds", out.max_seconds,
-                  "Sample a case for at most so many seconds [2, quick 0.25, smoke 0.05]")
+                  "Sample a case for at most so many seconds [2, quick 0.1 but 2 for your own kernels, "
+                  "profile 0.15, smoke 0.05]")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1e-3, 1e6));
