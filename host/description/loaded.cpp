@@ -37,7 +37,7 @@ Loaded loaded_of(const Description& from) {
 void load(Description from) {
   Loaded one = loaded_of(from);
   nlohmann::json text = {{"file", from.file.string()}, {"text", from.text}};
-  add_family(family_of(std::move(from)));
+  add_family(family_of(std::move(from)), one.file.filename().string());
   kept().descriptions.push_back(std::move(one));
   kept().texts.push_back(std::move(text));
 }

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "analysis/rows/baselines.hpp"
+#include "base/shell_word.hpp"
 #include "charts/vega.hpp"
 #include "page/sections.hpp"
+#include "suite/added_families.hpp"
 
 namespace clweave::page {
 
@@ -34,22 +36,36 @@ void add_family(Json& parts, const FamilyInput& family, bool several_devices) {
   parts.push_back(std::move(findings));
 }
 
+// Returns the command that measures a chapter. Own kernels are chosen by their files alone, so that only a
+// chapter with others, too, names its families.
+std::string command_of(const Chapter& chapter) {
+  Texts names;
+  std::string files;
+  bool own_alone = true;
+  for (const auto& family : chapter.families) {
+    names.push_back(family.name);
+    const std::string file = file_of_family(family.name);
+    if (family.own) files += " " + (file.empty() ? "FILE.cl" : shell_word(file));
+    own_alone = own_alone && family.own;
+  }
+  return fmt::format("clweave run{}{}", files,
+                     own_alone ? "" : fmt::format(" --family {}", fmt::join(names, ",")));
+}
+
 }  // namespace
 
 std::vector<Json> families(const Input& input) {
   std::vector<Json> out;
   for (const auto& chapter : input.chapters) {
     Json parts = Json::array();
-    Texts questions, names;
+    Texts questions;
     for (const auto& family : chapter.families) {
-      names.push_back(family.name);
       if (!family.is_empty()) questions.push_back(family.question);
       add_family(parts, family, input.devices.size() > 1);
     }
-    out.push_back(
-        parts.empty()
-            ? absent(chapter.title, fmt::format("clweave run --family {}", fmt::join(names, ",")))
-            : section(chapter.title, fmt::format("{}", fmt::join(questions, " ")), std::move(parts)));
+    out.push_back(parts.empty() ? absent(chapter.title, command_of(chapter))
+                                : section(chapter.title, fmt::format("{}", fmt::join(questions, " ")),
+                                          std::move(parts)));
   }
   return out;
 }

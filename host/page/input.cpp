@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <tuple>
 
 #include "analysis/rows/baselines.hpp"
 #include "analysis/rows/best.hpp"
@@ -15,6 +16,7 @@
 #include "charts/published_steps.hpp"
 #include "charts/titles.hpp"
 #include "page/section.hpp"
+#include "suite/added_families.hpp"
 
 namespace clweave::page {
 
@@ -128,17 +130,36 @@ DeviceTable bests_of(const Family& family, const std::vector<DeviceInput>& devic
   return out;
 }
 
-// Chapters of several families first, those of one behind them.
+// Returns whether all that was measured, but peaks, are kernels of the user's own.
+bool is_own_alone(const std::vector<DeviceInput>& devices, const std::vector<Family>& families) {
+  bool any = false;
+  for (const auto& device : devices) {
+    for (const auto& at : device.results->cases) {
+      if (at.family() == peak_family) continue;
+      const auto family = std::ranges::find(families, at.family(), &Family::name);
+      if (family != families.end() && !is_added(family->name)) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+// Chapters with kernels of the user's own first, then those of several families, those of one behind them.
+// Where own kernels alone were measured, chapters of others that have nothing to show are left out.
 std::vector<Chapter> chapters_of(const ResultsSet& set, const std::vector<Family>& families,
                                  const std::vector<DeviceInput>& devices,
                                  const std::vector<std::string>& labels) {
   std::vector<std::vector<BaselineRow>> baselines;
   for (const auto& device : devices) baselines.push_back(baseline_rows(set, *device.results, families));
-  std::map<std::pair<bool, std::string>, Chapter> chapters;
+  struct Placed {
+    bool own = false, alone = false;
+    Chapter chapter;
+  };
+  std::map<std::string, Placed> by_title;
   for (const auto& family : families) {
     const std::string title = chapter_of(family);
     if (title == roofline_title) continue;  // that section shows it
-    FamilyInput one{.name = family.name, .question = family.question};
+    FamilyInput one{.name = family.name, .question = family.question, .own = is_added(family.name)};
     one.charts = graphs_of(family, set);
     if (auto steps = published_steps(family, set, labels)) one.charts.push_back(*std::move(steps));
     for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -150,12 +171,20 @@ std::vector<Chapter> chapters_of(const ResultsSet& set, const std::vector<Family
     }
     one.findings = findings_of(family, devices);
     if (one.is_empty()) one.bests = bests_of(family, devices);
-    Chapter& chapter = chapters[{family.view.chapter.empty(), title}];
-    chapter.title = title;
-    chapter.families.push_back(std::move(one));
+    Placed& placed = by_title[title];
+    placed.own = placed.own || is_added(family.name);
+    placed.alone = family.view.chapter.empty();
+    placed.chapter.title = title;
+    placed.chapter.families.push_back(std::move(one));
+  }
+  std::map<std::tuple<bool, bool, std::string>, Chapter> in_order;
+  const bool own_alone = is_own_alone(devices, families);
+  for (auto& [title, placed] : by_title) {
+    if (own_alone && !placed.own && placed.chapter.is_empty()) continue;
+    in_order[{!placed.own, placed.alone, title}] = std::move(placed.chapter);
   }
   std::vector<Chapter> out;
-  for (auto& [unused, chapter] : chapters) out.push_back(std::move(chapter));
+  for (auto& [unused, chapter] : in_order) out.push_back(std::move(chapter));
   return out;
 }
 

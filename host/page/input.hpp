@@ -2,6 +2,7 @@
 // input: everything that the page shows, as finished values. Rows are read, bests chosen and claims decided
 // here, by the rooms before; the sections of the page only print what they find.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ struct FamilyInput {
   std::vector<DrawnGraph> charts = {};
   DeviceTable baselines = {}, findings = {};
   DeviceTable bests = {};  // where nothing else shows its rows
+  bool own = false;        // the user's, of no family of the suite
 
   bool is_empty() const { return charts.empty() && baselines.empty() && findings.empty() && bests.empty(); }
 };
@@ -72,6 +74,8 @@ struct FamilyInput {
 struct Chapter {
   std::string title;
   std::vector<FamilyInput> families;
+
+  bool is_empty() const { return std::ranges::all_of(families, &FamilyInput::is_empty); }
 };
 
 struct Input {

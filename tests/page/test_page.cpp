@@ -16,6 +16,7 @@
 #include "charts/titles.hpp"
 #include "page/page.hpp"
 #include "report/text_chart.hpp"
+#include "suite/added_families.hpp"
 
 using namespace clweave::commands;
 using testing::ElementsAre;
@@ -417,6 +418,59 @@ TEST(Page, SectionsWithoutDataSaySo) {
   }
   EXPECT_THAT(titles, testing::IsSupersetOf({"Overview", "Tower", "Roofline", "Comparison", "Claims",
                                              "Failures", "Measurement"}));
+}
+
+std::vector<std::string> titles_of(const nlohmann::json& all) {
+  std::vector<std::string> out;
+  for (const auto& one : all["sections"]) out.push_back(one["title"]);
+  return out;
+}
+
+// Families of the suite, and three that a user added: towers, and two without rows.
+std::vector<Family> with_own() {
+  std::vector<Family> out(5, tower());
+  out[0].name = "bridge";
+  out[0].view.chapter = "Bridges";
+  out[1].name = "canal";
+  out[2].name = "own_tower";
+  out[3].name = "well";
+  out[4].name = "own_bridge";
+  out[4].view.chapter = "Bridges";
+  if (!is_added("well")) {
+    add_family(out[2], "own_tower.cl");
+    add_family(out[3], "my well.cl");
+    add_family(out[4]);
+  }
+  return out;
+}
+
+std::vector<Record> rows_of(const std::string& family) {
+  auto out = tower_rows();
+  for (auto& one : out) {
+    one.case_id.replace(0, one.family.size(), family);
+    one.family = family;
+  }
+  return out;
+}
+
+TEST(Page, OwnKernelsComeFirstAndAloneWhereNothingElseWasMeasured) {
+  auto families = with_own();
+  families.pop_back();
+  const auto all = page(rows_of("own_tower"), families);
+  EXPECT_THAT(titles_of(all), ElementsAre("Overview", "Own_tower", "Well", "Roofline", "Comparison", "Claims",
+                                          "Failures", "Measurement"));
+  EXPECT_EQ(all["sections"][2]["absent"], R"(clweave run "my well.cl")") << "its file, not a family alone";
+  auto rows = rows_of("own_tower");
+  for (const auto& one : rows_of("canal")) rows.push_back(one);
+  EXPECT_THAT(titles_of(page(rows, families)),
+              ElementsAre("Overview", "Own_tower", "Well", "Bridges", "Canal", "Roofline", "Comparison",
+                          "Claims", "Failures", "Measurement"));
+}
+
+TEST(Page, AChapterOfOwnKernelsAndOthersNamesBothInItsCommand) {
+  const auto all = page(rows_of("own_tower"), with_own());
+  EXPECT_EQ(all["sections"][1]["title"], "Bridges");
+  EXPECT_EQ(all["sections"][1]["absent"], "clweave run FILE.cl --family bridge,own_bridge");
 }
 
 // A family of one row has no picture, but it was measured.
