@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/invented_records.hpp"
+#include "results/contradictions.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -44,6 +45,14 @@ TEST(Summary, IsOneScreen) {
       "──────────────────────────────────────────────────────────────────\n"
       "grid               plain row local=16x16     95 %  190 GB/s      4\n"
       "branch_divergence  simd_width 32 items                           1\n"
+      "\n"
+      "case                                time  95 % interval     speed  of peak\n"
+      "──────────────────────────────────────────────────────────────────────────\n"
+      "grid plain row local=16x16       1.00 ms              -  190 GB/s     95 %\n"
+      "grid plain column local=16x16    timeout\n"
+      "grid clever row local=256      1.00 ms *              -   60 GB/s     30 %\n"
+      "grid clever column local=256     1.00 ms              -  500 GB/s  250 % c\n"
+      "branch_divergence                2.00 ms              -         -        -\n"
       "7 rows: 6 ok, 1 timeout\n"
       "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
       "  1 measured while the machine was not quiet *: grid clever row local=256\n"
@@ -53,6 +62,60 @@ TEST(Summary, IsOneScreen) {
       "  clweave run --replay a.csv --case grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
       "  clweave show a.csv --family grid\n"
       "  clweave profile a.csv\n");
+}
+
+// Nobody needs another command for the times of a few variants.
+TEST(Summary, TellsTheTimeOfEachOfAFewCases) {
+  const auto timed = [](Record record, double seconds) {
+    record.time_s = seconds;
+    record.time_low_s = 0.9 * seconds;
+    record.time_high_s = 1.25 * seconds;
+    return record;
+  };
+  Record unverified = timed(grid_row("clever", "column", 30), 8e-6);
+  unverified.verified = Verified::no;
+  unverified.reason = unchecked;
+  EXPECT_THAT(
+      plain({timed(grid_row("clever", "row", 60, "1024"), 2e-3), timed(grid_row("plain", "row", 50), 4e-6),
+             timed(grid_row("plain", "row", 30, "1024"), 4e-3), unverified}),
+      AllOf(
+          HasSubstr("grid plain row n=1024 local=16x16  4.00 ms  3.60 ms to 5.00 ms     30 GB/s     15 %\n"),
+          HasSubstr("grid clever column n=64 local=256  8.00 us  7.20 us to 10.0 us  unverified")));
+}
+
+// Of many launch configurations the fastest of each variant counts, fastest variant first.
+TEST(Summary, TellsTheTimeOfEachVariantWhereConfigurationsAreMany) {
+  auto families = invented();
+  families[1].axes[3] = {.name = "local", .meaning = "", .values = {1, 2}, .tunable = true};
+  families[1].presets.tune = {"kernel=plain,clever"};
+  std::vector<Record> records;
+  for (const char* kernel : {"plain", "clever"}) {
+    for (const char* n : {"64", "1024"}) {
+      for (int local = 1; local <= 10; ++local) {
+        Record& one = records.emplace_back(row("grid", {{"kernel", kernel},
+                                                        {"mapping", "row"},
+                                                        {"n", n},
+                                                        {"local", std::to_string(local)},
+                                                        {"form", "corrected"}}));
+        one.time_s = 1e-6 * ((kernel[0] == 'c' ? 10 : 20) + std::abs(local - 3));
+      }
+    }
+  }
+  const auto text = [&] {
+    return text_of(summary_of(results_of(records, families), families, {}), "text", Screen{});
+  };
+  EXPECT_THAT(text(), HasSubstr("variant, launched as is fastest     time  95 % interval  speed  of peak\n"
+                                "-----------------------------------------------------------------------\n"
+                                "grid clever n=64 local=3         10.0 us              -      -        -\n"
+                                "grid plain n=64 local=3          20.0 us              -      -        -\n"
+                                "grid clever n=1024 local=3       10.0 us              -      -        -\n"
+                                "grid plain n=1024 local=3        20.0 us              -      -        -\n"));
+  for (int n = 1; n < 20; ++n) {
+    records.push_back(records.front());
+    records.back().axes[2].second = std::to_string(n);
+    records.back().case_id += std::to_string(n);
+  }
+  EXPECT_THAT(text(), Not(HasSubstr("95 % interval"))) << "too many variants for one screen";
 }
 
 TEST(Summary, FitsFortyRowsOfAHundredColumnsHoweverManyFail) {

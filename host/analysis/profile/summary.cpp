@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/profile/peak_shares.hpp"
+#include "analysis/profile/times_table.hpp"
 #include "analysis/rows/baselines.hpp"
 #include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
@@ -90,10 +92,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     }
     const RunTime& run = best->run;
     table.add({family.name, variant_text(*best->at, cases, family) + (run.doubtful() ? " *" : ""),
-               run.fraction_of_peak
-                   ? fmt::format("{:.0f} %{}", 100 * *run.fraction_of_peak, run.cached ? " c" : "")
-                   : "-",
-               speed_text(*best, family), count});
+               share_text(run), speed_text(*best, family), count});
   }
   if (!table.empty()) out.table(std::move(table));
 }
@@ -145,6 +144,10 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   if (!peaks.empty()) out.line(fmt::format("peaks: {}", fmt::join(peaks, ", ")));
   out.line();
   add_families(out, device, families);
+  if (auto times = times_table(device, families)) {
+    out.line();
+    out.table(*std::move(times));
+  }
   std::map<std::string, std::size_t> counts;
   for (const auto& [how, count] : device.counts())
     counts[(how.first ? "known incorrect " : "") + text_of(how.second)] = count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// summary: the result of a run on one screen: the device, the best row of each family, anomalies, and
-// commands to run next.
+// summary: the result of a run on one screen: the device, the best row of each family, the time of every
+// variant where they are few, anomalies, and commands to run next.
 #pragma once
 #include <string>
 #include <vector>
