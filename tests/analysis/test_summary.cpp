@@ -10,6 +10,7 @@
 
 #include "analysis/invented_records.hpp"
 #include "results/contradictions.hpp"
+#include "suite/added_families.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -81,6 +82,33 @@ TEST(Summary, TellsTheTimeOfEachOfAFewCases) {
       AllOf(
           HasSubstr("grid plain row n=1024 local=16x16  4.00 ms  3.60 ms to 5.00 ms     30 GB/s     15 %\n"),
           HasSubstr("grid clever column n=64 local=256  8.00 us  7.20 us to 10.0 us  unverified")));
+}
+
+// An empty column says why, and what to type.
+TEST(Summary, TellsWhySharesOfPeaksAreUnknown) {
+  auto families = invented();
+  Record plain_row = grid_row("plain", "row", 50);
+  plain_row.fraction_of_peak.reset();
+  const auto text = [&](std::vector<Record> records) {
+    return text_of(summary_of(results_of(records, families), families, {}), "text", Screen{});
+  };
+  EXPECT_THAT(text({plain_row, lanes_row(2, 1, 2e-3)}),
+              HasSubstr("\nof peak: unknown for grid: no peak was measured; run without --no-peak and "
+                        "--preset smoke\n"));
+  Record peak = ceiling_row("copy", "float", "copy", 200);
+  EXPECT_THAT(text({plain_row, peak, grid_row("clever", "row", 40)}), Not(HasSubstr("of peak: unknown")));
+  peak.disturbed = "processes: 2 of 2 processors";
+  EXPECT_THAT(text({plain_row, peak}),
+              HasSubstr("\nof peak: unknown for grid: its peak was measured while the machine was not quiet; "
+                        "--wait-quiet 5m\n"));
+  plain_row.peak = Peak::none;
+  EXPECT_THAT(text({plain_row}), Not(HasSubstr("of peak: unknown"))) << "the suite's need none";
+  families[1].name = plain_row.family = "own_grid";
+  plain_row.case_id = "own_" + plain_row.case_id;
+  add_family(families[1], "own_grid.cl");
+  EXPECT_THAT(text({plain_row}),
+              HasSubstr("\nof peak: unknown for own_grid: no bound is described; [cost] takes "
+                        "bound = \"memory\" and others\n"));
 }
 
 // Of many launch configurations the fastest of each variant counts, fastest variant first.

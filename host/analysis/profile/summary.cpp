@@ -148,6 +148,7 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
     out.line();
     out.table(*std::move(times));
   }
+  for (const auto& why : missing_shares(device, families)) out.line(paint(why, Style::dim));
   std::map<std::string, std::size_t> counts;
   for (const auto& [how, count] : device.counts())
     counts[(how.first ? "known incorrect " : "") + text_of(how.second)] = count;
