@@ -8,6 +8,7 @@
 
 #include "base/stats.hpp"
 #include "results/contradictions.hpp"
+#include "results/disturbance.hpp"
 #include "suite/family.hpp"
 #include "suite/published.hpp"
 
@@ -51,9 +52,9 @@ constexpr double least_s = 20e-6;
 // A device does not work longer than the host waits for it, but for what clocks and their ticks differ by. Of
 // each batch, in seconds.
 constexpr double most_of_host = 1.05, longer_s = 20e-6;
-// Least event time of a single sample over its host time. It is wide, because a sample may have waited for
-// the host or shared the device.
-constexpr double least_of_host = 1e-4;
+// Least event time of a single sample over its host time, and over the median of all: a sample that waited
+// for the host has an event time like the others.
+constexpr double least_of_host = 1e-4, least_of_events = 0.1;
 // The bound for the median, over the host's least, which was delayed least, is narrower. From the first start
 // to the last end the device works for most of the host's time: at least 0.48 of it for single executions and
 // 0.93 back to back, in all rows published so far. The host may lose a millisecond around them, and per
@@ -81,18 +82,23 @@ std::string stamp_problem(const Row& row) {
   bool all_same = row.samples.size() >= still_samples;
   std::vector<double> events, hosts;
   for (const auto& sample : row.samples) {
-    const double heard_s = std::max(0.0, sample.host_s - row.completion_latency_s / sample.batch);
-    if (sample.event_s <= least_of_host * heard_s || is_longer(sample.event_s, sample.host_s, sample.batch))
-      return apart(sample.event_s, sample.host_s, "an execution");
-    all_same = all_same && sample.event_s == first.event_s && sample.host_s > still * sample.event_s;
     events.push_back(sample.event_s);
     hosts.push_back(sample.host_s);
+  }
+  if (row.least_host_s > 0) hosts.push_back(row.least_host_s);
+  const double event_s = median(events), host_s = std::ranges::min(hosts);
+  for (const auto& sample : row.samples) {
+    const double heard_s = std::max(0.0, sample.host_s - row.completion_latency_s / sample.batch);
+    const bool is_short =
+        sample.event_s <= least_of_host * heard_s && sample.event_s <= least_of_events * event_s;
+    if (is_short || is_longer(sample.event_s, sample.host_s, sample.batch))
+      return apart(sample.event_s, sample.host_s, "an execution");
+    all_same = all_same && sample.event_s == first.event_s && sample.host_s > still * sample.event_s;
   }
   if (all_same)
     return fmt::format(
         "by the time stamps every execution took {:.3g} s, by the host's clock {:.3g} s or more",
         first.event_s, still * first.event_s);
-  const double event_s = median(events), host_s = std::ranges::min(hosts);
   const bool too_short =
       event_s < least_of_median * host_s &&
       (host_s - event_s) * first.batch > host_alone_s + most_of_latency * row.completion_latency_s;
@@ -112,18 +118,19 @@ void PlausibilityCheck::learn(const Row& row, const Job& job) {
     Best& best = peaks_[record.peak];
     best.rate = std::max(best.rate, rate);
     best.at_most = std::max(best.at_most, rate * over(record.time_s, record.time_low_s));
-    best.quiet = best.quiet || record.disturbed.empty();
+    bool& quiet = best.quiet.try_emplace(job.at.id(), false).first->second;
+    quiet = quiet || !is_slowed(record);
   }
   if (!record.time_low_s || !record.time_high_s) return;
   auto& others = siblings_[sibling_key(job.at)];
   const auto known =
       std::ranges::find_if(others, [&](const Seen& seen) { return seen.at.axes == job.at.axes; });
   if (known == others.end()) {
-    others.push_back({job.at, *record.time_low_s, *record.time_high_s, !record.disturbed.empty()});
+    others.push_back({job.at, *record.time_low_s, *record.time_high_s, is_slowed(record)});
   } else if (*record.time_high_s < known->high_s) {
     known->low_s = *record.time_low_s;
     known->high_s = *record.time_high_s;
-    known->disturbed = !record.disturbed.empty();
+    known->slowed = is_slowed(record);
   }
 }
 
@@ -152,7 +159,9 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
   const Best first = best(memory ? Peak::copy : record.peak), second = memory ? best(Peak::read) : first;
   const double bound = std::max(first.at_most, second.at_most);
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
-  const auto too_low = [](const Best& one) { return one.rate > 0 && !one.quiet; };
+  const auto too_low = [](const Best& one) {
+    return std::ranges::any_of(one.quiet, [](const auto& peak) { return !peak.second; });
+  };
   if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
     return {Implausible::Against::peak,
             fmt::format("{:.4g} {} where family {} reaches {:.4g}", rate_of(record).value_or(0),
@@ -169,12 +178,12 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
         return {Implausible::Against::sibling,
                 fmt::format("{:.3g} times the work of {} took {:.3g} of its time", up, other.at.id(),
                             high_s / other.low_s),
-                other.at, other.disturbed};
+                other.at, other.slowed};
       if (down >= 2 && low_s > least_s && other.high_s < far_less * low_s)
         return {Implausible::Against::sibling,
                 fmt::format("{:.3g} times the work, {}, took {:.3g} of its time", down, other.at.id(),
                             other.high_s / low_s),
-                other.at, !record.disturbed.empty()};
+                other.at, is_slowed(record)};
     }
   }
   return {};
@@ -186,7 +195,7 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
   const bool believed = stamp_problem(row).empty();
   if (job.is_peak) learn(row, job);
   if (believed && !job.is_peak) {
-    if (const auto it = peaks_.find(record.peak); it != peaks_.end() && it->second.quiet) {
+    if (const auto it = peaks_.find(record.peak); it != peaks_.end() && it->second.any_quiet()) {
       if (const Number rate = rate_of(record)) record.fraction_of_peak = *rate / it->second.rate;
     }
     if (of_memory(record.peak) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";

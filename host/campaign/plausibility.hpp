@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plausibility: checks the rows of one device and run against its peaks and against each other. No OpenCL.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,12 +65,17 @@ class PlausibilityCheck {
   struct Seen {
     Case at;
     double low_s = 0, high_s = 0;  // of the median
-    bool disturbed = false;
+    bool slowed = false;
   };
   struct Best {
     double rate = 0;     // by the median
     double at_most = 0;  // by the lower end of the median's interval
-    bool quiet = false;  // one of its rows was measured on a quiet machine
+    // By id of a case: whether it was measured on a quiet machine once. Another one may be the fastest there.
+    std::map<std::string, bool> quiet;
+
+    bool any_quiet() const {
+      return std::ranges::any_of(quiet, [](const auto& peak) { return peak.second; });
+    }
   };
   DeviceInfo device_;
   std::map<Peak, Best> peaks_;

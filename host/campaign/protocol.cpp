@@ -75,7 +75,8 @@ json json_of(const Row& row) {
           {"row", cells_of(row.record, axes)},
           {"samples", row.samples},
           {"buffer_bytes", row.buffer_bytes},
-          {"completion_latency_s", row.completion_latency_s}};
+          {"completion_latency_s", row.completion_latency_s},
+          {"least_host_s", row.least_host_s}};
 }
 
 Row row_from(const json& text) {
@@ -83,7 +84,7 @@ Row row_from(const json& text) {
   table.header = text.at("header");
   table.rows.push_back({1, text.at("row")});
   return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"),
-          text.at("completion_latency_s")};
+          text.at("completion_latency_s"), text.at("least_host_s")};
 }
 
 }  // namespace clweave::campaign

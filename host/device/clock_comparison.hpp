@@ -28,6 +28,8 @@ class ClockComparison {
   // `tick_s` is the device's.
   std::string contradiction(const TimerCertificate&, double tick_s) const;
 
+  // Returns the least host time of a batch as long as the last one; 0 if there is none.
+  double host_s() const { return executions_ > 0 ? host_s_ : 0; }
   // Returns the least time before the host began to wait.
   double enqueue_s() const { return executions_ > 0 ? enqueue_s_ : 0; }
 

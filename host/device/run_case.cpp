@@ -366,7 +366,10 @@ class CaseRun {
     } else if (failure) {
       std::rethrow_exception(failure);
     }
-    if (sampling_.use_event) row_.completion_latency_s += execution.clocks().enqueue_s();
+    if (sampling_.use_event) {
+      row_.completion_latency_s += execution.clocks().enqueue_s();
+      row_.least_host_s = execution.clocks().host_s() / static_cast<double>(record_.batch.value_or(1));
+    }
     if (execution.maps()) {
       device_.check_maps();
       execution.run(1);  // is refused if they are wrong now

@@ -36,6 +36,10 @@ std::string heat_in(std::string_view reasons) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+bool is_slowed(const Record& record) {
+  return !record.disturbed.empty() || record.throttled.value_or(0) > 0.5;
+}
+
 std::string disturbance_of(const Record& record) {
   std::vector<std::string> out;
   const double others = record.other_cpus.value_or(0), wait = record.cpu_wait.value_or(0);

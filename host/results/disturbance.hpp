@@ -24,4 +24,8 @@ std::string heat_in(std::string_view throttle_reasons);
 // canary alone is none: it cannot tell a neighbour from a lower clock, and is `throttled`.
 std::string disturbance_of(const Record&);
 
+// Returns whether its time may be any multiple of the true one: it was disturbed, or most samples were taken
+// beside a slow canary.
+bool is_slowed(const Record&);
+
 }  // namespace clweave::results

@@ -16,6 +16,7 @@
 #include "base/number.hpp"
 #include "base/stats.hpp"
 #include "results/contradictions.hpp"
+#include "results/disturbance.hpp"
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
@@ -88,7 +89,7 @@ RunTime run_of(const Record& r) {
   run.cold = r.cache == "cold";
   run.cached = r.cached == "yes";
   run.disturbed = !r.disturbed.empty();
-  run.slowed = run.disturbed || r.throttled.value_or(0) > 0.5;
+  run.slowed = is_slowed(r);
   run.unsettled = r.converged == "no";
   run.time_s = r.time_s.value_or(0);
   run.log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0));

@@ -33,6 +33,9 @@ struct Row {
   // By how much the host's time of a batch may exceed the device's: the least of a launch, from the timer's
   // certificate, and the longest time to enqueue one.
   double completion_latency_s = 0;
+  // Least host time of an execution, over the samples and further batches like them, as a busy host may have
+  // been late after all samples; 0: not known.
+  double least_host_s = 0;
 };
 
 // Fills the cells that describe the device.

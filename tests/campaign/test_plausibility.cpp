@@ -182,6 +182,34 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(row), Against::nothing);
 }
 
+// As among fifteen programs on two processors, and whether or not the system tells of them.
+TEST_F(JudgeTest, ATimerIsNotBlamedForABusyHost) {
+  plausibility = PlausibilityCheck(device());
+  Row row = ok_row(device(), toy("a"), 2e-6);
+  for (auto& sample : row.samples) sample.host_s = 30e-6;
+  row.samples[2].host_s = 40e-3;
+  EXPECT_EQ(of(row), Against::nothing) << "one sample waited 20000 times as long as the device worked";
+  row.samples[1].event_s = 1e-9;
+  row.samples[1].host_s = 40e-3;
+  EXPECT_EQ(of(row), Against::stamps) << "no wait makes the device work for less";
+  row.samples[1].event_s = 2e-6;
+  for (auto& sample : row.samples) sample.host_s = 6e-3;
+  EXPECT_EQ(of(row), Against::stamps) << "nothing tells that the host was late";
+  row.least_host_s = 30e-6;
+  EXPECT_EQ(of(row), Against::nothing) << "another batch ended at once";
+}
+
+// Which of its cases is the fastest is not known until each was measured on a quiet machine.
+TEST_F(JudgeTest, APeakOfWhichOneCaseWasDisturbedAccusesNobody) {
+  Row low = ok_row(device(), peak("copy_run"), 2e-3);
+  low.record.throttled = 1;
+  plausibility.learn(low, peak("copy_run"));
+  const Row row = ok_row(device(), toy("a"), 0.5e-3);
+  EXPECT_TRUE(plausibility.check(row, toy("a")).undecided);
+  plausibility.learn(ok_row(device(), peak("copy_run"), 2e-3), peak("copy_run"));
+  EXPECT_FALSE(plausibility.check(row, toy("a")).undecided);
+}
+
 TEST_F(JudgeTest, ATimerThatStandsStillLeavesNoNumber) {
   Row row = ok_row(device(), toy("a"), 1e-6);
   for (auto& sample : row.samples) sample = {1e-6, 30e-6, 1, false};
