@@ -122,7 +122,7 @@ void add_own(CLI::App& command, OwnKernels& out) {
       .add_option(
           "--arg", words.args,
           "An argument of it, in order, repeatable: x=float[n]:random, y=float[n]:out (or iota, zeros, "
-          "permutation, random(0,9), a number, FILE.npy), a=2.0f, m=uint:2*n, tile=local[4*group]")
+          "permutation, scratch, random(0,9), a number, FILE.npy), a=2.0f, m=uint:2*n, tile=local[4*group]")
       ->allow_extra_args(false)
       ->type_name("ARG")
       ->needs(kernel);
@@ -172,8 +172,8 @@ void need_checks(const std::vector<std::string>& families, const std::string& in
     throw Error(
         ErrorCode::usage,
         fmt::format(
-            "{}: nothing checks {}, so a wrong kernel would look like a fast one: add a check "
-            "(docs/your-kernel.md){}",
+            "{}: nothing checks {}, so a wrong kernel would look like a fast one: add a check, or "
+            "contents \"scratch\" to a buffer that the kernels alone use (docs/your-kernel.md){}",
             one.file.filename().string(),
             one.unchecked.empty() ? "its output" : fmt::format("output {}", fmt::join(one.unchecked, ", ")),
             instead));

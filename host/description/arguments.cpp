@@ -93,7 +93,7 @@ std::optional<std::string> range_of(const std::string& text, const char* word, c
 }
 
 std::string contents_of(const std::string& text) {
-  for (const char* word : {"iota", "zeros", "permutation", "random"}) {
+  for (const char* word : {"iota", "zeros", "permutation", "random", "scratch"}) {
     if (text == word) return in_quotes(text);
   }
   if (const auto random = range_of(text, "random", "")) return *random;

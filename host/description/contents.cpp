@@ -75,6 +75,14 @@ T counted(std::uint64_t i) {
     return scalar_of<T>(static_cast<double>(i)).value_or(T{});
 }
 
+// Repeats the pattern of outputs before a run, so that a kernel that reads what it has not written fails.
+template <class T>
+T scratch(std::uint64_t i) {
+  T out;
+  std::memcpy(&out, &suite::poison[i * sizeof(T) % suite::poison.size()], sizeof(T));
+  return out;
+}
+
 template <class T>
 Values<T> by_expression(const Expression& value, const Filled& filled, std::size_t buffer) {
   return [of = value.per_element(filled.at(), filled.reader()), value,
@@ -162,6 +170,7 @@ std::function<T(std::uint64_t)> Filled::values(std::size_t buffer) const {
           [&](const Normal& normal_of) -> Made { return normal<T>(normal_of, at_.seed, stream(buffer)); },
           [](const Iota&) -> Made { return counted<T>; },
           [](const Zeros&) -> Made { return [](std::uint64_t) { return T{}; }; },
+          [](const Scratch&) -> Made { return scratch<T>; },
           [](const Constant& constant) -> Made {
             return [value = scalar_of<T>(constant.value).value_or(T{})](std::uint64_t) { return value; };
           },

@@ -65,6 +65,7 @@ struct Normal {
 };
 struct Iota {};
 struct Zeros {};
+struct Scratch {};      // what the kernels alone use: a pattern that is no value of theirs
 struct Permutation {};  // of 0 .. count - 1
 struct Constant {
   double value;
@@ -76,8 +77,8 @@ struct FromFile {
   std::filesystem::path path;  // absolute
   bool npy;                    // otherwise raw bytes
 };
-using Contents =
-    std::variant<Uniform, UsualUniform, Normal, Iota, Zeros, Permutation, Constant, PerElement, FromFile>;
+using Contents = std::variant<Uniform, UsualUniform, Normal, Iota, Zeros, Scratch, Permutation, Constant,
+                              PerElement, FromFile>;
 
 // Returns what `random` means without a range: 0 to 1, and for integers 0 to 100, which every type holds.
 Uniform usual_range(const ElementType&);
@@ -88,6 +89,9 @@ struct BufferOf {
   Expression count;                  // elements
   std::optional<Contents> contents;  // none: an output
   std::optional<bool> restore = {};  // none: as is_restored says
+
+  // Whether checks and other buffers may refer to its elements.
+  bool is_input() const { return contents && !std::holds_alternative<Scratch>(*contents); }
 };
 
 struct ScalarArgument {

@@ -43,10 +43,11 @@ void check_holds(const Field& field, double value, const TypeOf& types) {
 Contents contents_named(const Field& field) {
   const std::string word = field.line();
   if (word == "zeros") return Zeros{};
+  if (word == "scratch") return Scratch{};
   if (word == "iota") return Iota{};
   if (word == "permutation") return Permutation{};
   if (word == "random") return UsualUniform{};
-  const std::vector<std::string> known = {"zeros", "iota", "permutation", "random"};
+  const std::vector<std::string> known = {"zeros", "iota", "permutation", "random", "scratch"};
   field.refuse(fmt::format("unknown contents '{}'{}", word, suggestion(word, known)));
 }
 
@@ -71,7 +72,7 @@ Contents contents_in(const Field& field, const TypeOf& type, const Parts& parts)
   if (field.is_text()) return contents_named(field);
   const std::vector<std::string> kinds = {"random", "normal", "constant", "expression", "npy", "raw"};
   if (!field.is_table())
-    field.refuse_as("zeros, iota, permutation, random, or a table such as { constant = 1 }");
+    field.refuse_as("zeros, iota, permutation, random, scratch, or a table such as { constant = 1 }");
   const auto entries = field.entries();
   const Table table = field.table(kinds);
   if (entries.size() != 1)
@@ -108,10 +109,11 @@ Expression element_in(const Field& field, const Parts& parts) {
   names.numbers.emplace_back("i");
   Expression value = field.expression(names);
   for (const std::size_t buffer : value.buffers()) {
-    if (!parts.made.buffers[buffer].contents)
+    if (!parts.made.buffers[buffer].is_input())
       refuse(value.place(),
-             fmt::format("{0}[..]: buffer '{0}' has no contents, so nobody knows its elements before the run",
-                         parts.names.buffers[buffer]));
+             fmt::format("{0}[..]: buffer '{0}' {1}, so nobody knows its elements before the run",
+                         parts.names.buffers[buffer],
+                         parts.made.buffers[buffer].contents ? "is scratch" : "has no contents"));
   }
   return value;
 }

@@ -28,7 +28,7 @@ ByReference reference_in(const Field& field, std::size_t checked, const Parts& p
 
 std::size_t compared_in(const Field& name, const Parts& parts) {
   const std::size_t of = parts.buffer(name);
-  if (!parts.made.buffers[of].contents)
+  if (!parts.made.buffers[of].is_input())
     name.refuse(fmt::format("buffer '{}' has no contents to compare with", parts.names.buffers[of]));
   return of;
 }
@@ -97,7 +97,11 @@ CheckOf check_in(const Field& field, const Parts& parts) {
   keys.emplace_back("buffer");
   keys.insert(keys.end(), tolerances.begin(), tolerances.end());
   const Table table = field.table(keys);
-  const std::size_t checked = parts.buffer(table.need("buffer"));
+  const Field name = table.need("buffer");
+  const std::size_t checked = parts.buffer(name);
+  const BufferOf& of = parts.made.buffers[checked];
+  if (of.contents && !of.is_input())
+    name.refuse(fmt::format("buffer '{}' is scratch, which nothing checks: leave out its contents", of.name));
   for (const auto& kind : kinds) {
     if (table.has(kind)) given.push_back(kind);
   }

@@ -345,6 +345,29 @@ TEST_F(OwnKernels, UncheckedRowsAreShownAndNeitherRankNorCompare) {
   for (const auto& row : rows) EXPECT_EQ(row.at("unverified"), true);
 }
 
+// A buffer between two launches, say, is neither an input nor a result.
+TEST_F(OwnKernels, AScratchBufferNeedsNoCheck) {
+  std::string text = kernels_named("doubling", "between[i] = x[i]; y[i] = 2 * between[i];");
+  const auto replace = [&text](const std::string& from, const std::string& to) {
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  };
+  replace("global float* y)", "global float* y, global float* between)");
+  replace(R"(args = ["x", "y"])", R"(args = ["x", "y", "between"])");
+  replace("[[launches]]", "between = { type = \"float\", count = \"n\" }\n[[launches]]");
+  refuse({"run", write("doubling.cl", text)}, {"nothing checks output between", "\"scratch\""});
+  replace("between = { type = \"float\", count = \"n\" }",
+          "between = { type = \"float\", count = \"n\", contents = \"scratch\" }");
+  succeed(Strings{"run", write("doubling.cl", text), "--csv", csv()} + smoke);
+  for (const auto& one : rows_of("doubling")) EXPECT_EQ(one.verified, Verified::yes) << one.reason;
+  replace("y[i] = 2 * between[i];", "");
+  replace("between[i] = x[i];", "y[i] = 2 * between[i];");
+  run(Strings{"run", write("doubling.cl", text), "--csv", csv(), "--overwrite"} + smoke);
+  for (const auto& one : rows_of("doubling"))
+    EXPECT_EQ(one.status, one.axis("kernel") == "plus" ? Status::wrong_result : Status::ok)
+        << "reads what it has not written";
+}
+
 // ---- Variants
 
 TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {

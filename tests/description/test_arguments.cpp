@@ -56,7 +56,7 @@ TEST(Arguments, BuffersHaveTypeCountAndContents) {
             R"t(x = { type = "int", count = "n", contents = { random = [-5, 1000] } })t");
   EXPECT_EQ(line_of("x=float4[n*(m+1)]:normal(0,.5)"),
             R"t(x = { type = "float4", count = "n*(m+1)", contents = { normal = [0, 0.5] } })t");
-  for (const char* word : {"iota", "zeros", "permutation"})
+  for (const char* word : {"iota", "zeros", "permutation", "scratch"})
     EXPECT_EQ(line_of(std::string("x=uint[n]:") + word),
               std::string(R"t(x = { type = "uint", count = "n", contents = ")t") + word + "\" }");
   EXPECT_EQ(line_of("x=uint[n]:3"), R"t(x = { type = "uint", count = "n", contents = { constant = 3 } })t");

@@ -470,6 +470,14 @@ TEST(Contents, AreWhatTheirWordsSay) {
               ElementsAre(0, 1, 2, 0, 3, 4, 5, 0));
 }
 
+// A kernel that reads its scratch before it writes must not find zeros there.
+TEST(Contents, OfScratchAreNoUsefulValues) {
+  EXPECT_THAT(contents<float>(R"({ type = "float", count = 5, contents = "scratch" })"),
+              testing::Each(testing::Truly([](float one) { return one != 0 && one != 1; })));
+  EXPECT_THAT(contents<std::uint64_t>(R"({ type = "ulong", count = 3, contents = "scratch" })"),
+              testing::Each(testing::Gt(1'000'000U)));
+}
+
 TEST(Contents, ArePermutationsOfAnyNumber) {
   for (const int n : {1, 2, 100, 1000}) {
     const auto values = contents<std::uint32_t>(

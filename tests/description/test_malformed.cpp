@@ -173,8 +173,9 @@ const Malformed malformed[] = {
     {"count = \"n\"\n\n[defines]", "count = \"n\"\nrestore = true\n\n[defines]",
      "30:11: 'restore' of buffer 'y' is for a buffer with contents, which it gets back"},
     {R"(contents = "random")", "contents = 0",
-     "20:12: 'contents' of buffer 'x' is a number, and must be zeros, iota, permutation, random, or a table "
-     "such as { constant = 1 }"},
+     "20:12: 'contents' of buffer 'x' is a number, and must be zeros, iota, permutation, random, scratch, or "
+     "a "
+     "table such as { constant = 1 }"},
     {R"(contents = "random")", "contents = { random = [0, 1], constant = 3 }",
      "20:12: 'contents' of buffer 'x' takes one of random, normal, constant, expression, npy, raw"},
     {R"(contents = "random")", R"(contents = { expression = "y[i]" })",
