@@ -238,7 +238,7 @@ void Campaign::run_parallel(ParallelPlan& parallel, int run) {
       }
       if (!std::exchange(devices_started, true)) parallel.devices->begin();
       progress_->start(step, "parallel  " + job.named().id());
-      auto rows = parallel.devices->run(job, sampling_of(predicted_s));
+      auto rows = parallel.devices->run(job, sampling_of(job, predicted_s));
       if (!rows) return;
       ++measured_;
       for (std::size_t c = 0; c < rows->size(); ++c) {
@@ -322,8 +322,8 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
     plan.file->mark_started(key, attempt);
     // Rows of baselines are not checked against those of kernels.
     auto got = group.baseline != nullptr
-                   ? case_runner.run_in_quiet(*group.baseline->runner, job, sampling_of(predicted_s))
-                   : case_runner.run(job, sampling_of(predicted_s));
+                   ? case_runner.run_in_quiet(*group.baseline->runner, job, sampling_of(job, predicted_s))
+                   : case_runner.run(job, sampling_of(job, predicted_s));
     if (!got) return;
     row = std::move(*got);
   }
@@ -333,8 +333,8 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
   records_.push_back(row.record);
 }
 
-SamplingOptions Campaign::sampling_of(double predicted_s) const {
-  SamplingOptions sampling = rules_.sampling;
+SamplingOptions Campaign::sampling_of(const Job& job, double predicted_s) const {
+  SamplingOptions sampling = job.is_peak ? rules_.peak_sampling.value_or(rules_.sampling) : rules_.sampling;
   if (!rules_.budget_s) return sampling;
   // Divides the rest of the budget in proportion to the predicted times; half of a case's time is not
   // sampling.

@@ -57,6 +57,7 @@ struct ParallelPlan {
 
 struct CampaignRules {
   SamplingOptions sampling;
+  std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
@@ -100,7 +101,7 @@ class Campaign {
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
-  SamplingOptions sampling_of(double predicted_s) const;
+  SamplingOptions sampling_of(const Job&, double predicted_s) const;
   // Waits for a quiet machine and a cool device, if that was asked for; returns false if it is not, or no
   // longer.
   bool wait_quiet(const DeviceInfo&);

@@ -18,14 +18,15 @@
 
 namespace clweave::commands {
 
-SamplingOptions sampling_of(const MeasureOptions& options) {
+SamplingOptions sampling_of(const MeasureOptions& options, Sampled what) {
   SamplingOptions sampling;
   sampling.cold = options.cache == "cold";
   sampling.energy_s = options.energy ? 1 : 0;
   const std::string& preset = options.selection.preset;
   // Preset quick samples each case of ours for a shorter time, as it has hundreds; kernels of one's own are
   // few, and run for the sake of their times. Smoke needs the verdicts, not the times.
-  if ((preset == "quick" && options.own.files.empty()) || preset == "profile") {
+  const bool own = what == Sampled::cases && !options.own.files.empty();
+  if ((preset == "quick" && !own) || preset == "profile") {
     sampling.stop.max_seconds = preset == "quick" ? 0.1 : 0.15;
     sampling.warm_up_s = 0.05;
   }

@@ -11,8 +11,10 @@
 
 namespace clweave::commands {
 
-// Returns the sampling options of the preset, overridden by those given.
-SamplingOptions sampling_of(const MeasureOptions&);
+// Returns the sampling options of the preset, overridden by those given. Peaks have those that the suite's
+// own cases have, also beside kernels of the user's.
+enum class Sampled { cases, peaks };
+SamplingOptions sampling_of(const MeasureOptions&, Sampled = Sampled::cases);
 
 RunnerOptions runner_options(const MeasureOptions&, std::function<void()> tick);
 std::unique_ptr<Runner> runner_of(const MeasureOptions&, std::function<void()> tick);

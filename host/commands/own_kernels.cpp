@@ -153,6 +153,12 @@ void load_own(const OwnKernels& own, Selection& selection) {
   const bool here = !own.arguments.first_given().empty();
   const auto names = here ? load_described_here(own, selection) : load_own(own.files);
   if (selection.families.empty()) selection.families = names;
+  // Their rows are held against what bounds them alone; those of the suite tell the device's profile, too.
+  selection.bounding_peaks =
+      !selection.families.empty() && std::ranges::all_of(selection.families, [](const std::string& family) {
+        return std::ranges::find(description::loaded(), family, &description::Loaded::name) !=
+               description::loaded().end();
+      });
 }
 
 void take_own(std::initializer_list<std::vector<std::string>*> lists) {

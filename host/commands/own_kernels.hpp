@@ -34,8 +34,8 @@ void add_own(CLI::App&, OwnKernels&);
 // Describes the files and adds their families; of a folder, every kernel file that is described. Returns the
 // families' names. Throws `usage` and `io` that say what to type.
 std::vector<std::string> load_own(const std::vector<std::string>& files);
-// Does so and selects these families where no other is; values of a kernel that the command line describes
-// are its axes, no longer the selection's.
+// Does so and selects these families where no other is, with the peaks that bound them alone; values of a
+// kernel that the command line describes are its axes, no longer the selection's.
 void load_own(const OwnKernels&, Selection&);
 
 // Loads the kernel files among the results files that a command was given, and removes them: of all its lists

@@ -489,6 +489,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   log_if_busy(at_start, plan->options);
 
   Campaign campaign({.sampling = sampling_of(plan->options),
+                     .peak_sampling = sampling_of(plan->options, Sampled::peaks),
                      .seed = plan->options.selection.seed,
                      .runs = plan->options.runs(),
                      .budget_s = plan->options.budget_s,

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
+#include "suite/mock_devices.hpp"
 
 namespace clweave::suite {
 
@@ -104,6 +105,28 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs, b
   }
 }
 
+// Returns the peaks that bound these jobs, on a device without limits.
+std::set<Peak> peaks_bounding(const std::vector<Job>& jobs) {
+  std::set<Peak> out;
+  for (const auto& job : jobs) {
+    try {
+      out.insert(plan_of(*job.family, job.at, roomy()).peak);
+    } catch (const Error&) {
+      continue;  // a row that will say so
+    }
+  }
+  out.erase(Peak::none);
+  return out;
+}
+
+// Returns whether a case of family peak is needed beside jobs which these bound. Copy and read are both
+// bounds of what is bounded by memory, and cases that are no peak tell which data caches hold.
+bool is_needed(const Job& peak, const std::set<Peak>& bounds) {
+  const Peak measured = plan_of(*peak.family, peak.at, roomy()).peak;
+  if (measured == Peak::none || of_memory(measured)) return std::ranges::any_of(bounds, of_memory);
+  return bounds.contains(measured);
+}
+
 // Behind the families that there are.
 constexpr const char* of_file = "; for one of your own kernels name its file, too: FILE.cl";
 
@@ -166,8 +189,11 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   if (add) {
     std::erase_if(jobs, [](const Job& job) { return job.family->name == peak_family; });
     std::vector<Job> first;
-    for (auto& at : cases_of(*peak, peak->presets.at(wanted.preset), wanted.seed))
-      first.push_back({&*peak, std::move(at), false, true});
+    const auto bounds = wanted.bounding_peaks ? peaks_bounding(jobs) : std::set<Peak>();
+    for (auto& at : cases_of(*peak, peak->presets.at(wanted.preset), wanted.seed)) {
+      Job job{.family = &*peak, .at = std::move(at), .is_peak = true};
+      if (!wanted.bounding_peaks || is_needed(job, bounds)) first.push_back(std::move(job));
+    }
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
   check_used(set, jobs, add);

@@ -21,6 +21,8 @@ struct Selection {
   std::string filter;                 // regular expression on case ids
   std::uint64_t seed = 1;
   bool peaks = true;  // measure family peak first, for the others' fraction of peak
+  // Of these measure only those that bound a case: the families' other results need none.
+  bool bounding_peaks = false;
 };
 
 // Returns the values of --set for this axis; std::nullopt if it does not name it.

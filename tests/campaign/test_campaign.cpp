@@ -237,6 +237,24 @@ TEST_F(RefinedTest, CeilingsAreAskedEvenThere) {
   EXPECT_THAT(runner_.ran, SizeIs(5));
 }
 
+TEST_F(CampaignTest, PeaksMayBeSampledInAnotherWay) {
+  rules_.sampling.stop.max_seconds = 2;
+  Job peak = toy("a");
+  peak.is_peak = true;
+  const auto sampled_s = [&](const Job& job) {
+    runner_.rules.clear();
+    EXPECT_EQ(run({job}), success);
+    return runner_.rules.at(0).stop.max_seconds;
+  };
+  EXPECT_EQ(sampled_s(peak), 2);
+  rules_.peak_sampling = rules_.sampling;
+  rules_.peak_sampling->stop.max_seconds = 0.1;
+  fs::remove(path());
+  EXPECT_EQ(sampled_s(peak), 0.1);
+  fs::remove(path());
+  EXPECT_EQ(sampled_s(toy("b")), 2);
+}
+
 TEST_F(RefinedTest, AnInterruptedRunGoesOnWhereItWas) {
   runner_.before = [this](const Job& job) { interrupts_ = job.at.id() == id(1280) ? 1 : interrupts_; };
   EXPECT_EQ(run({of(1024), of(2048)}), interrupted);

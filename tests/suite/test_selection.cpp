@@ -13,6 +13,7 @@ using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 namespace {
 
@@ -111,7 +112,9 @@ TEST(Usage, NamesThePresets) {
 }
 
 TEST(Usage, NamesTheFamilies) {
-  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, peak; for one of your own kernels name its file, too: FILE.cl");
+  EXPECT_EQ(
+      complaint({.families = {"alpha", "gamma"}}),
+      "--family gamma: there are alpha, beta, peak; for one of your own kernels name its file, too: FILE.cl");
 }
 
 TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
@@ -272,6 +275,43 @@ TEST(Order, LeavesPeaksOutWhereTheyMeanNothing) {
   EXPECT_THAT(ids({.families = {"beta"}, .peaks = false}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.families = {"peak"}, .where = {"kernel=read"}}), ElementsAre("peak/kernel=read/n=1000"));
+}
+
+// Peaks take minutes on a processor, so a kernel gets none that does not bound it.
+TEST(Order, PeaksMayBeThoseThatBoundCasesAlone) {
+  std::vector<Family> of = families();
+  of[1].plan = [](const Case& at, const DeviceInfo& device) {
+    Plan plan = plan_of_n(at, device);
+    if (at.is("type", "int")) plan.need(false, "this kernel has no ints");
+    plan.peak = at.at("density") == Value(0.5) ? Peak::none : Peak::arithmetic_float;
+    return plan;
+  };
+  of[2].axes[0].values = {"copy", "read", "cache", "adds", "multiplies"};
+  of[2].presets.quick = {"kernel=copy,read,cache,adds,multiplies"};
+  of[2].plan = [](const Case& at, const DeviceInfo& device) {
+    Plan plan = plan_of_n(at, device);
+    plan.peak = at.is("kernel", "copy")         ? Peak::copy
+                : at.is("kernel", "read")       ? Peak::read
+                : at.is("kernel", "adds")       ? Peak::arithmetic_float
+                : at.is("kernel", "multiplies") ? Peak::arithmetic_double
+                                                : Peak::none;
+    return plan;
+  };
+  const auto peaks_of = [&](const Strings& where) {
+    Strings out;
+    for (const auto& job : select_jobs(of, {.families = {"beta"}, .where = where, .bounding_peaks = true})) {
+      if (job.is_peak) out.push_back(job.at.text("kernel"));
+    }
+    return out;
+  };
+  EXPECT_THAT(peaks_of({"density=1"}), ElementsAre("adds"));
+  EXPECT_THAT(peaks_of({"density=0.5"}), IsEmpty());
+  of[1].plan = [](const Case& at, const DeviceInfo& device) {
+    Plan plan = plan_of_n(at, device);
+    plan.peak = Peak::read;
+    return plan;
+  };
+  EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read", "cache"));
 }
 
 TEST(Order, TakesPeaksThatWereChosenAloneAsPeaks) {
