@@ -479,6 +479,16 @@ const Record* Search::row_of(const Case& at) const {
 
 const Record* Search::best() const { return best_of(fastest_first()); }
 
+std::vector<const Record*> Search::best_of_designs() const {
+  std::map<std::string, std::vector<const Record*>> designs;
+  for (const auto* row : fastest_first())
+    designs[variant_of(*space->family, space->case_of(*row))].push_back(row);
+  std::vector<const Record*> out;
+  for (const auto& [design, rows] : designs) out.push_back(best_of(rows));
+  std::ranges::stable_sort(out, {}, [](const Record* row) { return *row->time_s; });
+  return out;
+}
+
 std::string launch_text(const SearchSpace& space, const Case& at) {
   const Family& family = *space.family;
   std::vector<std::string> parts;

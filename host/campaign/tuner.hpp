@@ -58,6 +58,8 @@ struct Search {
   std::vector<const Record*> fastest_first() const;  // the last row of each configuration that has a time
   const Record* row_of(const Case&) const;           // the one of these of that case; null: it has none
   const Record* best() const;  // the fastest of those measured in full; null: nothing was found
+  // Returns the fastest of each design, of those measured most often, fastest first.
+  std::vector<const Record*> best_of_designs() const;
 };
 
 struct TuningRules {

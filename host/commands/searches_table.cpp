@@ -41,6 +41,18 @@ std::string speed_text(const Record& row) {
   return fmt::format("{:.4g} {}", *rate, unit_of(row.peak));
 }
 
+constexpr const char* disturbed_mark = " *";
+constexpr const char* brief_mark = " ~";
+
+std::string time_text(const Record& row) {
+  return seconds_text(*row.time_s) + (row.disturbed.empty() ? "" : disturbed_mark);
+}
+
+std::string interval_text(const Record& row) {
+  if (!row.time_low_s || !row.time_high_s) return "-";
+  return seconds_text(*row.time_low_s) + " .. " + seconds_text(*row.time_high_s);
+}
+
 }  // namespace
 
 Table searches_table(const std::vector<Search>& searches) {
@@ -78,14 +90,47 @@ Table searches_table(const std::vector<Search>& searches) {
     const auto over_best = [&](double seconds) { return fmt::format("{:.2f}x", seconds / *best->time_s); };
     table.add(
         {launch_text(space, space.case_of(*best)), work, speed_text(*best),
-         usual != nullptr ? paint(over_best(*usual->time_s), Style::bold) : "-", seconds_text(*best->time_s),
-         best->time_low_s ? seconds_text(*best->time_low_s) + " .. " + seconds_text(*best->time_high_s) : "-",
-         over_best(median(times)), over_best(times.back()),
+         usual != nullptr ? paint(over_best(*usual->time_s), Style::bold) : "-", time_text(*best),
+         interval_text(*best), over_best(median(times)), over_best(times.back()),
          std::to_string(std::ranges::count_if(rows, [&](const Record* r) { return is_tied(*r, *best); })),
          std::to_string(local_minima(space.configurations, times_by_point).size()), measured,
          seconds_text(found.took_s)});
   }
   return table;
+}
+
+std::optional<Table> designs_table(const std::vector<Search>& searches) {
+  Table table({{"best of each design", Align::left, Overflow::cut},
+               {"work", Align::left, Overflow::keep, 1},
+               {"time", Align::right},
+               {"95 % interval", Align::right, Overflow::keep, 2},
+               {"over the best", Align::right}});
+  bool any = false;
+  for (const auto& found : searches) {
+    const auto designs = found.best_of_designs();
+    if (designs.size() < 2) continue;
+    any = true;
+    const std::int64_t rounds = designs.front()->run.value_or(1);
+    for (const auto* row : designs) {
+      const bool brief = row->run.value_or(1) < rounds;
+      table.add({launch_text(*found.space, found.space->case_of(*row)), work_text(*found.space, searches),
+                 time_text(*row) + (brief ? brief_mark : ""), interval_text(*row),
+                 fmt::format("{:.2f}x", *row->time_s / *designs.front()->time_s)});
+    }
+  }
+  return any ? std::optional(std::move(table)) : std::nullopt;
+}
+
+std::string disturbed_note(const std::vector<Search>& searches, bool waited) {
+  std::size_t disturbed = 0, all = 0;
+  for (const auto& found : searches) {
+    all += found.rows.size();
+    disturbed += static_cast<std::size_t>(
+        std::ranges::count_if(found.rows, [](const Record& row) { return !row.disturbed.empty(); }));
+  }
+  if (disturbed == 0) return "";
+  return fmt::format("{} of {} rows were measured while the machine was not quiet{}{}", disturbed, all,
+                     disturbed_mark, waited ? "" : "; --wait-quiet 5m waits for quiet moments");
 }
 
 }  // namespace clweave::commands

@@ -43,13 +43,21 @@ std::string family_of_t4(const MeasureOptions& options, const std::vector<Job>& 
   return family;
 }
 
-Report report_of(const DeviceInfo& device, const Tuner& tuner) {
+Report report_of(const DeviceInfo& device, const Tuner& tuner, bool waited) {
   Report out;
   out.line();
   out.line(fmt::format("{}  {}, driver {}", paint(device.name, Style::bold), device.platform, device.driver));
   out.line();
   out.table(searches_table(tuner.searches()));
   out.line();
+  if (auto designs = designs_table(tuner.searches())) {
+    out.table(*std::move(designs));
+    out.line();
+  }
+  if (const auto note = disturbed_note(tuner.searches(), waited); !note.empty()) {
+    out.line(paint(note, Style::yellow));
+    out.line();
+  }
   return out;
 }
 
@@ -57,8 +65,9 @@ Report report_of(const DeviceInfo& device, const Tuner& tuner) {
 void say_kept(const MeasureOptions& options, const TunedStore& store, int kept, int disturbed, int people) {
   if (disturbed > 0)
     log_line(
-        "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says{}\n",
-        disturbed, options.wait_quiet_s > 0 ? "" : "; --wait-quiet 5m waits for quiet moments");
+        "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says; tune "
+        "again{}\n",
+        disturbed, options.wait_quiet_s > 0 ? "" : " with --wait-quiet 5m, which waits for quiet moments");
   if (kept > 0)
     put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
                             options.store.empty() ? "" : " with --store " + shell_word(options.store)));
@@ -122,7 +131,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
       disturbed += outcome == Kept::disturbed ? 1 : 0;
       failed = failed || found.best() == nullptr;
     }
-    print(report_of(devices[d], tuner), "text", people);
+    print(report_of(devices[d], tuner, options.wait_quiet_s > 0), "text", people);
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;

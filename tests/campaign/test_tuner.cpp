@@ -372,6 +372,39 @@ TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
   EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
 }
 
+// The store keeps the winner alone, but people compare.
+TEST(Designs, AreEachNamedAtTheirBest) {
+  Selection wanted;
+  wanted.preset = "tune";
+  wanted.set = {"n=4096"};
+  const auto all = search_spaces_of(competing_jobs("tune"), wanted, device());
+  const auto timed = [&](const std::string& kernel, int group, double time_s, int round) {
+    const auto at = std::ranges::find_if(all[0].cases, [&](const Case& one) {
+      return one.is("kernel", kernel) && one.number("group") == group && one.number("vectors_per_item") == 1;
+    });
+    return row(*at, time_s, round);
+  };
+  Search found{&all[0],
+               {timed("fast", 32, 1e-3, 1), timed("fast", 64, 2e-3, 1), timed("fast", 32, 1.5e-3, 2),
+                timed("slow", 32, 9e-3, 1), timed("slow", 64, 6e-3, 1)},
+               3};
+  const auto table = designs_table({found});
+  ASSERT_TRUE(table);
+  EXPECT_THAT(table->text(Screen()),
+              testing::AllOf(testing::ContainsRegex("fast .*group=32 .*1.50 ms .*1.00x\n"),
+                             testing::ContainsRegex("slow .*group=64 .*6.00 ms ~ .*4.00x\n"),
+                             testing::Not(HasSubstr("9.00 ms"))));
+  EXPECT_EQ(disturbed_note({found}, false), "");
+  found.rows[2].disturbed = "other processes used 90 %";
+  EXPECT_THAT(designs_table({found})->text(Screen()), HasSubstr("1.50 ms *"));
+  EXPECT_THAT(searches_table({found}).text(Screen()), HasSubstr("1.50 ms *"));
+  EXPECT_THAT(disturbed_note({found}, false),
+              testing::AllOf(HasSubstr("1 of 5 rows"), HasSubstr("--wait-quiet 5m")));
+  EXPECT_THAT(disturbed_note({found}, true), testing::Not(HasSubstr("--wait-quiet")));
+  found.rows.resize(2);
+  EXPECT_FALSE(designs_table({found})) << "one design alone";
+}
+
 TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
   Selection wanted;
   wanted.preset = "tune";
