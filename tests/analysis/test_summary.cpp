@@ -106,6 +106,8 @@ TEST(Summary, TellsWhySharesOfPeaksAreUnknown) {
   families[1].name = plain_row.family = "own_grid";
   plain_row.case_id = "own_" + plain_row.case_id;
   add_family(families[1], "own_grid.cl");
+  plain_row.verified = Verified::no;
+  plain_row.reason = std::string(unchecked) + "nothing";
   EXPECT_THAT(text({plain_row}),
               HasSubstr("\nof peak: unknown for own_grid: no bound is described; [cost] takes "
                         "bound = \"memory\" and others\n"));

@@ -30,7 +30,7 @@ std::string text_of(Missing why) {
 // Returns why a case has none; empty where it has one, or can have none: another thing than a peak bounds
 // what some of the suite's families measure.
 std::optional<Missing> missing_share(const CaseTimes& at, const DeviceResults& device, const Family& family) {
-  const auto run = at.ranks() ? at.typical() : std::nullopt;
+  const auto run = at.known_incorrect ? std::nullopt : at.typical(!at.was_run(false));
   if (!run || run->fraction_of_peak) return {};
   if (run->peak == Peak::none)
     return file_of_family(family.name).empty() ? std::nullopt : std::optional(Missing::bound);
