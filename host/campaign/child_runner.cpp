@@ -49,8 +49,8 @@ constexpr std::size_t most_answer = std::size_t{1} << 26;  // of a build, or a l
 constexpr std::size_t most_of_case = std::size_t{1} << 22, most_of_sample = 128, most_of_second = 4096;
 constexpr std::size_t most_told = 500;  // of what a driver printed, in a reason
 
-// What was printed, as the end of a sentence on one line; empty if nothing was.
-std::string told(const std::string& printed) {
+// What was printed, on one line, the middle left out if it is long.
+std::string on_one_line(const std::string& printed) {
   Excerpt out(most_told);
   bool blank = true;
   for (const char c : trimmed(printed)) {
@@ -61,6 +61,12 @@ std::string told(const std::string& printed) {
   }
   std::string line = out.text();
   std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+// The same as the end of a sentence; empty if nothing was.
+std::string told(const std::string& printed) {
+  const std::string line = on_one_line(printed);
   return line.empty() ? "" : "; it printed: " + line;
 }
 
@@ -243,11 +249,12 @@ class ChildRunner : public Baseline {
     return moved(kernel_caches(), caches_->path());
   }
 
-  // Tells what the driver printed during a case that failed: it may be the only explanation.
+  // Tells what the driver printed during a case: of one that failed it may be the only explanation, of
+  // another a warning.
   void add_printed(Record& record) const {
     if (!child_) return;
-    const std::string printed = child_->printed();
-    if (record.failed()) record.reason += told(printed);
+    if (const std::string line = on_one_line(child_->printed()); !line.empty())
+      add_reason(record, "it printed: " + line);
   }
 
   Program program_with(const std::vector<std::string>& extra) const {
