@@ -53,9 +53,15 @@ double pass_time(SamplerHooks& hooks, const SamplingOptions& sampling, const Sam
   return passed_s;
 }
 
+// Returns a reading of this process from before, so that a short case costs no wait.
+ProcessorUse& earlier_use() {
+  static ProcessorUse earlier;
+  return earlier;
+}
+
 // Returns the load since a reading. Too short a time begins earlier: what others do then, they do now.
 HostLoad load_since(const ProcessorUse& before) {
-  static ProcessorUse earlier;  // of this process, so that a short case costs no wait
+  ProcessorUse& earlier = earlier_use();
   const ProcessorUse after = processor_use();
   HostLoad load = load_between(before, after);
   if (!load.other_cpus && earlier.processors > 0) {
@@ -69,6 +75,10 @@ HostLoad load_since(const ProcessorUse& before) {
 }
 
 }  // namespace
+
+void begin_load_window() {
+  if (earlier_use().processors == 0) earlier_use() = processor_use();
+}
 
 bool ThrottleDetector::slow(double canary_s) {
   latest_.push_back(canary_s);

@@ -74,6 +74,10 @@ struct SamplerHooks {
 };
 SampleSet measure(SamplerHooks&, const SamplingOptions&);
 
+// Begins to watch what other processes do: a case that is too short to tell what they did meanwhile tells
+// what they have done since then. To be called some tenths of a second before the first one.
+void begin_load_window();
+
 // Fill the cells of a row that its work decides, and those that its samples do.
 void record_cost(Record&, const Cost&);
 void record_times(Record&, const SampleSet&, const SamplingOptions&);

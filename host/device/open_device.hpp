@@ -105,6 +105,9 @@ class OpenDevice {
   void open_queue();
   void certify_fill(std::string without_fill);
   void open_harness();
+  void size_spin();  // so that it takes 10 ms
+  void size_canary(const std::vector<TimerProbe>&);
+  bool host_time_grows();  // with the work of a launch
   std::vector<TimerProbe> certify_timer();
   void certify_launches(const Source& harness);
   TimerProbe spin(std::size_t items, cl_uint trips, double work);

@@ -6,7 +6,7 @@
 // CLWEAVE_FAULTS is a comma separated list of the items below; empty or unset changes nothing.
 //
 //   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
-//   CALL:N*=ACTION   at each Nth call
+//   CALL:N-=ACTION   at the Nth call and all before   CALL:N*=ACTION   at each Nth call
 //   CALL:N!=ACTION   at the Nth call of the first process that gets so far, as CLWEAVE_FAULTS_LOG tells
 //   CALL=ACTION      at every call
 //   CALL@KERNEL...   counts only launches of that kernel, or other calls while it is the last one launched
@@ -259,7 +259,7 @@ struct Rule {
   std::string kernel;  // empty: any
   unsigned long first = 1;
   bool onwards = true;
-  bool once = false, each = false;
+  bool once = false, each = false, until = false;
   Action action = Action::none;
   cl_int code = CL_SUCCESS;
   std::atomic<unsigned long> calls = 0;
@@ -327,7 +327,8 @@ void add_fault(std::string_view item) {
     rule.onwards = position.ends_with('+');
     rule.once = position.ends_with('!');
     rule.each = position.ends_with('*');
-    if (rule.onwards || rule.once || rule.each) position.remove_suffix(1);
+    rule.until = position.ends_with('-');
+    if (rule.onwards || rule.once || rule.each || rule.until) position.remove_suffix(1);
     rule.first = number<unsigned long>(position).value_or(0);
     if (rule.first == 0) refuse(item);
     left = left.substr(0, colon);
@@ -487,7 +488,10 @@ Fault next_fault(Call call) {
     if (rule.call != call) continue;
     if (!rule.kernel.empty() && rule.kernel != last_launched) continue;
     const unsigned long n = ++rule.calls;
-    const bool due = rule.each ? n % rule.first == 0 : rule.onwards ? n >= rule.first : n == rule.first;
+    const bool due = rule.each      ? n % rule.first == 0
+                     : rule.onwards ? n >= rule.first
+                     : rule.until   ? n <= rule.first
+                                    : n == rule.first;
     if (!due || fault.action != Action::none) continue;
     if (rule.once && is_logged(rule.label, n)) continue;
     fault = {rule.action, rule.code, &rule, n};

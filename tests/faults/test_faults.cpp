@@ -550,6 +550,18 @@ constexpr Named wrong_for_longs[] = {
     {"halved", "halved"}, {"early", "early"}, {"shorter", "shorter"}, {"longer", "longer"}};
 INSTANTIATE_TEST_SUITE_P(Each, WrongForLong, testing::ValuesIn(wrong_for_longs), name_of);
 
+// Opened while a machine was so busy that each launch took 10 ms, a device is faster afterwards: that is no
+// finish that returns too early.
+TEST_F(Faults, ADeviceThatIsFasterThanWhenItWasOpenedStillTellsTimes) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch takes as long anyway";
+  const Results results = run_faulty("profile=zero,finish:100-=late,wait:100-=late", 0);
+  EXPECT_GE(results.cases.size(), 3U);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_EQ(record.timer, Timer::host);
+  }
+}
+
 // A finish that returns at once is no end of the work: by either clock a time is that of the work.
 class EarlyFinish : public Faults, public testing::WithParamInterface<Named> {};
 
@@ -1033,10 +1045,8 @@ TEST_P(BadDriver, IsNamedAndTheOthersAreUsed) {
   EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
-  // Launches of microseconds may seem implausible where the machine is busy; that is not asked here.
-  auto statuses = results.statuses();
-  EXPECT_EQ(ended.code, statuses.contains("implausible") ? 1 : 0) << ended.err;
-  EXPECT_EQ(statuses["ok"] + statuses["implausible"], 3) << ended.err;
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 3}})) << ended.err;
 }
 
 TEST_P(BadDriver, AloneIsNoDevice) {
@@ -1061,14 +1071,9 @@ TEST_F(Faults, ABrokenKernelCacheIsWorkedAround) {
   }
   ASSERT_GT(broken, 0);
   const Strings arguments = three_cases(trial.csv());
-  Results results;
-  // Repeats a run of which another program's load made a time implausible: the caches are as broken as
-  // before.
-  for (int tries = 0; tries < 3 && (tries == 0 || results.statuses().contains("implausible")); ++tries) {
-    for (const char* name : {"rows.csv", "rows.samples.csv"}) fs::remove(trial.folder() / name);
-    ended = trial.run(arguments);
-    results = read_results(trial.csv());
-  }
+  for (const char* name : {"rows.csv", "rows.samples.csv"}) fs::remove(trial.folder() / name);
+  ended = trial.run(arguments);
+  const Results results = read_results(trial.csv());
   EXPECT_EQ(ended.code, 0) << ended.err;
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
