@@ -50,14 +50,19 @@ std::string best_on(const FamilyComparison& family, std::size_t device) {
 
 std::string bests_text(const FamilyComparison& family, const Shown& shown) {
   std::vector<std::string> bests;
+  bool undecided = false;
   for (const std::size_t d : shown.devices) {
     if (const std::string best = best_on(family, d); !best.empty()) bests.push_back(best);
+    undecided = undecided || family.best_undecided[d];
   }
+  if (undecided) return std::string("the best variants are undecided: ") + machine_was_busy;
   const std::set<std::string> different(bests.begin(), bests.end());
   return different.size() == 1 ? *different.begin() + " is best on every device"
                                : fmt::format("{} devices, {} different best variants: {}", bests.size(),
                                              different.size(), fmt::join(different, ", "));
 }
+
+constexpr const char* while_not_quiet = "* undecided: rows were measured while the machine was not quiet";
 
 // A cell of the heat map: a variant's speed over that of the best, or why it has none.
 GraphPoint cell_of(const VariantOnDevice& on) {
@@ -65,6 +70,10 @@ GraphPoint cell_of(const VariantOnDevice& on) {
   point.y = point.low = point.high = on.efficiency ? 100 * *on.efficiency : NAN;
   point.label = on.efficiency ? fmt::format("{:.0f}", 100 * *on.efficiency) : text_of_state(on.state);
   if (on.efficiency && on.fraction) point.note = percent_text(*on.fraction, 0) + " of its peak";
+  if (on.efficiency && on.efficiency_slowed) {
+    point.label += "*";
+    point.note += point.note.empty() ? while_not_quiet : std::string("; ") + while_not_quiet;
+  }
   return point;
 }
 
@@ -145,15 +154,22 @@ DrawnGraph inversions_graph(const std::vector<const FamilyComparison*>& families
   graph.intervals = false;
   graph.rule = 1;
   GraphPanel panel{.note = "the two strongest of each family"};
+  std::size_t undecided = 0;
   for (const auto* family : families) {
     std::size_t drawn = 0;
     for (const auto& one : family->inversions) {
       const std::string *where = shown.label_of(one.where), *elsewhere = shown.label_of(one.elsewhere);
       if (where == nullptr || elsewhere == nullptr) continue;
-      if (drawn++ == 2) break;
+      if (one.undecided) {
+        ++undecided;
+        continue;
+      }
+      if (drawn == 2) continue;
+      ++drawn;
       add_inversion(graph, panel, one, {*where, *elsewhere});
     }
   }
+  if (undecided > 0) panel.note += fmt::format("; {} more are undecided: {}", undecided, machine_was_busy);
   if (!panel.points.empty()) graph.panels.push_back(std::move(panel));
   return graph;
 }
@@ -164,8 +180,9 @@ Json cost_row(const FamilyComparison& family, const Shown& shown) {
   Json row = Json::array({family.name, one.name});
   for (const std::size_t d : shown.devices) {
     const VariantOnDevice& on = one.on[d];
-    row.push_back(on.efficiency && *on.efficiency > 0 ? number_text(1 / *on.efficiency, "x")
-                                                      : text_of_state(on.state));
+    row.push_back(on.efficiency && *on.efficiency > 0
+                      ? number_text(1 / *on.efficiency, "x") + (on.efficiency_slowed ? "*" : "")
+                      : text_of_state(on.state));
   }
   return row;
 }

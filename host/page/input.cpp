@@ -53,9 +53,9 @@ std::string best_text(const DeviceResults& device, const Family& family) {
   const Value* n = name.axis(elements_axis);
   if (const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr; size != nullptr && *size > 0)
     out += " at n = " + size_text(*size);
-  if (run.fraction_of_peak && !run.cached)
-    return out + ", " + percent_text(*run.fraction_of_peak, 0) + " of peak";
-  return out + ", " + speed_text(*best, family);
+  out += ", " + (run.fraction_of_peak && !run.cached ? percent_text(*run.fraction_of_peak, 0) + " of peak"
+                                                     : speed_text(*best, family));
+  return is_undecided(family, all, *best) ? out + ", undecided: the machine was not quiet" : out;
 }
 
 std::vector<Fact> facts_of(const DeviceResults& device, const Profile& profile,

@@ -15,7 +15,7 @@ namespace {
 
 void add_panel(DrawnGraph& graph, const Roofline& data) {
   GraphPanel panel{.device = data.index};
-  std::size_t near = 0;
+  std::size_t near = 0, undecided = 0;
   for (const auto& kernel : data.kernels) {
     if (!kernel.is_bounded()) continue;
     const bool moves = kernel.intensity == 0;
@@ -23,13 +23,19 @@ void add_panel(DrawnGraph& graph, const Roofline& data) {
     point.series =
         static_cast<std::size_t>(std::ranges::lower_bound(graph.series, kernel.name) - graph.series.begin());
     point.y = point.low = point.high = 100 * kernel.fraction;
-    point.label = percent_text(kernel.fraction, 0);
+    point.label = percent_text(kernel.fraction, 0) + (kernel.is_undecided() ? "*" : "");
     point.note = fmt::format(
         "{} below {}", number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, moves ? "GB/s" : "Gop/s"),
         kernel.bound_by);
-    near += kernel.fraction >= 0.8 ? 1 : 0;
+    if (kernel.is_undecided()) {
+      point.note += "; * undecided: rows were measured while the machine was not quiet";
+      ++undecided;
+    } else if (kernel.fraction >= 0.8) {
+      ++near;
+    }
   }
   panel.finding = fmt::format("{} of {} kernels reach 80 % of their roof", near, panel.points.size());
+  if (undecided > 0) panel.finding += fmt::format(", {} are undecided", undecided);
   if (!panel.points.empty()) graph.panels.push_back(std::move(panel));
 }
 

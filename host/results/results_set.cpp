@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -20,6 +21,16 @@ double CaseTimes::median_s() const {
   std::vector<double> times;
   for (const auto& run : runs) times.push_back(run.time_s);
   return median(times);
+}
+
+bool CaseTimes::is_slowed() const {
+  return !runs.empty() && 2 * std::ranges::count_if(runs, &RunTime::slowed) >= std::ssize(runs);
+}
+
+double CaseTimes::least_s() const {
+  double out = HUGE_VAL;
+  for (const auto& run : runs) out = std::min(out, run.least_s());
+  return out;
 }
 
 bool CaseTimes::was_run(bool cold) const {

@@ -59,6 +59,12 @@ struct RunTime : Measurement {
   std::shared_ptr<const Sensed> sensed = {};  // null: nothing
 
   bool doubtful() const { return slowed || unsettled; }
+  // Returns the least time that it may have in truth: of a slowed run half of what was measured, as when
+  // another process had half of a processor.
+  double least_s() const {
+    constexpr double most_slowed = 2;
+    return slowed ? low_s / most_slowed : low_s;
+  }
 };
 
 // Returns the run of median time. For an even number it averages the numbers of the two in the middle and
@@ -98,6 +104,10 @@ struct CaseTimes {
   // Returns whether people must see its failure: not if it is unsupported or known to be incorrect.
   bool failed() const { return !ok() && status != Status::unsupported && !known_incorrect; }
   double median_s() const;  // over the runs
+  // Returns whether at least half of its runs were slowed: else their median is that of others.
+  bool is_slowed() const;
+  // Returns the least time that a run may have in truth; infinite without runs.
+  double least_s() const;
   // Returns whether it was measured with caches flushed before each sample, or without; if it only failed,
   // without.
   bool was_run(bool cold) const;

@@ -124,6 +124,19 @@ TEST(Baselines, AreHeldAgainstEachOtherRoundByRound) {
   EXPECT_THAT(cells_of({records[0], native_row("std", "loop", 2e-3)}).at(5), HasSubstr(", not in turns"));
 }
 
+TEST(Baselines, RatiosOfDisturbedRowsAreMarked) {
+  for (const bool ours : {false, true}) {
+    std::vector<Record> records = {kernel_row("plain", 1e-3, 2e-3), native_row("tbb", "parallel_for", 3e-3)};
+    EXPECT_THAT(cells_of(records).back(), HasSubstr("1.50x ("));
+    records[ours ? 0 : 1].disturbed = "other processes used 2 processors";
+    EXPECT_THAT(cells_of(records).back(), HasSubstr("1.50x* ("));
+    const auto set = results_of(records, invented());
+    Report out;
+    add_baselines(out, set, set.devices.at(0), invented());
+    EXPECT_THAT(text_of(out, "text", Screen()), HasSubstr("* undecided: the machine was not quiet"));
+  }
+}
+
 TEST(Baselines, AreTheBestOverAllRounds) {
   const auto set = results_of(
       {in_round(1, kernel_row("plain", 1e-3, 1e-3)), in_round(2, kernel_row("plain", 9e-3, 9e-3)),

@@ -116,3 +116,33 @@ TEST(Best, HasMerit) {
   };
   EXPECT_EQ(best_row(family, all, faster)->at->id(), "loom/kernel=row/n=1024");
 }
+
+// One that was slowed may be twice as fast as it was measured.
+TEST(Best, IsUndecidedWhereADisturbedRowMayBeTheBest) {
+  Family family;
+  family.name = "loom";
+  family.axes = {{"kernel", "", {"row", "grid"}}};
+  family.view = {.rows = {"kernel"}, .columns = {}};
+  const auto is_undecided_with = [&](double row_s, bool row_disturbed, bool grid_disturbed) {
+    std::vector<Record> records;
+    for (const bool row : {true, false}) {
+      Record& r = records.emplace_back();
+      r.device = "Loom 1";
+      r.family = "loom";
+      r.axes = {{"kernel", row ? "row" : "grid"}};
+      r.case_id = row ? "loom/kernel=row" : "loom/kernel=grid";
+      r.status = Status::ok;
+      r.timer = Timer::event;
+      r.time_s = row ? row_s : 1;
+      r.gb_per_s = 100 / *r.time_s;
+      if (row ? row_disturbed : grid_disturbed) r.disturbed = "other processes used 2 processors";
+    }
+    const ResultsSet set = results_of(records, {family});
+    const auto all = contenders(family, set.devices.at(0));
+    return is_undecided(family, all, *best_row(family, all));
+  };
+  EXPECT_FALSE(is_undecided_with(1.5, false, false));
+  EXPECT_TRUE(is_undecided_with(1.5, true, false));
+  EXPECT_FALSE(is_undecided_with(2.5, true, false));
+  EXPECT_TRUE(is_undecided_with(2.5, false, true));
+}

@@ -785,14 +785,16 @@ Record cell(const std::string& device, const std::string& kernel, const std::str
 }
 
 // Returns rows of two devices: grid is best on A, row on B, and weave is wrong on B.
-ResultsSet two_devices() {
-  return set_of({cell("A", "row", "64", 8, 0.1), cell("A", "grid", "64", 1, 0.8),
-                 cell("A", "weave", "64", 2, 0.4), cell("A", "row", "128", 8, 0.1),
-                 cell("A", "grid", "128", 1, 0.8), cell("A", "weave", "128", 2, 0.4),
-                 cell("B", "row", "64", 1, 0.8), cell("B", "grid", "64", 4, 0.2),
-                 cell("B", "grid", "64", 2, 0.4, "64"), bad(cell("B", "weave", "64", 1, 1), "wrong_result"),
-                 cell("B", "row", "128", 1, 0.8), cell("B", "grid", "128", 2, 0.4)});
+std::vector<Record> records_of_two_devices() {
+  return {cell("A", "row", "64", 8, 0.1),        cell("A", "grid", "64", 1, 0.8),
+          cell("A", "weave", "64", 2, 0.4),      cell("A", "row", "128", 8, 0.1),
+          cell("A", "grid", "128", 1, 0.8),      cell("A", "weave", "128", 2, 0.4),
+          cell("B", "row", "64", 1, 0.8),        cell("B", "grid", "64", 4, 0.2),
+          cell("B", "grid", "64", 2, 0.4, "64"), bad(cell("B", "weave", "64", 1, 1), "wrong_result"),
+          cell("B", "row", "128", 1, 0.8),       cell("B", "grid", "128", 2, 0.4)};
 }
+
+ResultsSet two_devices() { return set_of(records_of_two_devices()); }
 
 }  // namespace
 
@@ -969,6 +971,83 @@ TEST(ArchitecturesText, Golden) {
   const auto json = nlohmann::json::parse(shown(report_of(all, false, false), "json"));
   EXPECT_EQ(json["families"][0]["one_for_all"], "grid");
   EXPECT_EQ(json["families"][0]["variants"][2]["devices"][1]["state"], "wrong");
+}
+
+namespace {
+
+Record disturbed(Record record) {
+  record.disturbed = "other processes used 2 processors";
+  return record;
+}
+
+// Returns two_devices() with the rows of a kernel on a device disturbed.
+ResultsSet disturbed_on(const std::string& device, const std::string& kernel) {
+  auto records = records_of_two_devices();
+  for (auto& record : records) {
+    if (record.device == device && record.axis("kernel") == kernel) record = disturbed(record);
+  }
+  return set_of(records);
+}
+
+}  // namespace
+
+TEST(DeviceComparison, AnInversionOfDisturbedRowsIsUndecided) {
+  for (const char* device : {"A", "B"}) {
+    for (const char* kernel : {"row", "grid"}) {
+      const ResultsSet set = disturbed_on(device, kernel);
+      const auto all = compare_devices(set, invented());
+      ASSERT_THAT(all.families.at(0).inversions, SizeIs(1));
+      EXPECT_TRUE(all.families[0].inversions[0].undecided) << kernel << " on " << device;
+      const std::string text = shown(report_of(all, false, false), "text");
+      EXPECT_THAT(text, Not(HasSubstr("inverted rankings"))) << text;
+      EXPECT_THAT(text,
+                  HasSubstr("no two variants change places by 1.25x or more in rows of a quiet machine\n"
+                            "undecided: the machine was not quiet"));
+      EXPECT_THAT(text, HasSubstr("loom: grid beats row 8.0x on A and loses 2.0x on B (n=64)"));
+      const auto json = nlohmann::json::parse(shown(report_of(all, false, false), "json"));
+      EXPECT_EQ(json["inversions"][0]["undecided"], true);
+    }
+  }
+  const ResultsSet quiet = two_devices();
+  EXPECT_FALSE(compare_devices(quiet, invented()).families.at(0).inversions.at(0).undecided);
+}
+
+// A weaker one of quiet rows tells, a stronger one of disturbed rows does not.
+TEST(DeviceComparison, AnInversionOfQuietRowsIsShownBeforeOthers) {
+  auto records = records_of_two_devices();
+  for (auto& record : records) {
+    if (record.axis("n") == "64" && record.axis("kernel") == "row") record = disturbed(record);
+  }
+  const ResultsSet set = set_of(records);
+  const auto all = compare_devices(set, invented());
+  ASSERT_THAT(all.families.at(0).inversions, SizeIs(1));
+  EXPECT_FALSE(all.families[0].inversions[0].undecided);
+  EXPECT_EQ(all.families[0].inversions[0].condition, "n=128");
+}
+
+TEST(DeviceComparison, WhatDisturbedRowsSayIsMarked) {
+  const ResultsSet set = disturbed_on("A", "row");
+  const auto all = compare_devices(set, invented());
+  EXPECT_EQ(all.common, 2U) << "of grid";
+  EXPECT_EQ(all.slowed, 2U);
+  EXPECT_EQ(all.totals[0].wins, 2U);
+  const auto& family = all.families.at(0);
+  EXPECT_FALSE(family.best_undecided[0]) << "row is eight times as slow as grid: half of it is not the best";
+  EXPECT_EQ(family.variants[0].on[0].state, State::slow) << "twice as fast it would be, too";
+  const std::string text = shown(report_of(all, true, false), "text");
+  EXPECT_THAT(text, HasSubstr("10%   1.0x*"));
+  EXPECT_THAT(text, HasSubstr("* undecided: the machine was not quiet"));
+  EXPECT_THAT(text,
+              HasSubstr("over the 2 of 7 cases that are ok on all; 2 more while a machine was not quiet"));
+  const ResultsSet rival = disturbed_on("A", "weave");
+  const auto of_rival = compare_devices(rival, invented());
+  EXPECT_FALSE(of_rival.families.at(0).best_undecided[0])
+      << "exactly half of its time is as fast as the best";
+  const ResultsSet best = disturbed_on("A", "grid");
+  const auto of_best = compare_devices(best, invented());
+  EXPECT_TRUE(of_best.families.at(0).best_undecided[0]);
+  EXPECT_EQ(of_best.families.at(0).variants[0].on[0].state, State::slow);
+  EXPECT_THAT(shown(report_of(of_best, false, false), "text"), HasSubstr("grid 80%*"));
 }
 
 // Expects names without what stands in parentheses, and a mark where one is cut.

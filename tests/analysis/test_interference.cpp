@@ -147,6 +147,24 @@ TEST(Interference, LeavesOutWhatCannotBeHeldAgainstEachOther) {
   EXPECT_THAT(shown(report_of(apart), "text"), HasSubstr("1 cases of a device are left out"));
 }
 
+// A busy machine slows the ones alone, and hides what they do to each other.
+TEST(Interference, CasesThatWereDisturbedAloneDecideNothing) {
+  Invented invented(5);
+  auto alone = invented.rows({});
+  const auto at_once = invented.rows({{"copy", 1.5}});
+  for (auto& record : alone) {
+    if (record.family == "copy") record.disturbed = "other processes used 2 processors";
+  }
+  const auto all = found(alone, at_once);
+  EXPECT_EQ(all.at(0).slowed, 16U);
+  EXPECT_EQ(of(all[0], "").cases, 48U);
+  EXPECT_THAT(shown(report_of(all), "text"),
+              HasSubstr("16 cases measured alone are left out: the machine was not quiet"));
+  for (auto& record : alone) record.disturbed = "other processes used 2 processors";
+  const auto none = found(alone, at_once);
+  EXPECT_THAT(shown(report_of(none), "text"), HasSubstr("64 cases measured alone are left out"));
+}
+
 TEST(Interference, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
   Invented invented(4);
   const auto alone = invented.rows({});

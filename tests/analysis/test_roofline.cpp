@@ -217,7 +217,7 @@ TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
   const std::string text = text_of(report_of(std::vector{all[0]}), "text", Screen());
   EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
   EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
-  EXPECT_THAT(text_of(report_of(std::vector{all[0]}), "csv", Screen()), HasSubstr("roof,local,,5000,,,,\n"));
+  EXPECT_THAT(text_of(report_of(std::vector{all[0]}), "csv", Screen()), HasSubstr("roof,local,,5000,,,,,\n"));
 }
 
 TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
@@ -228,6 +228,33 @@ TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
   const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.5);
+}
+
+TEST(Roofline, FractionsOfDisturbedRowsAreUndecided) {
+  auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
+                 row("f", "k", "float", 3, 50'000'000'000, 100'000'000'000, "copy") +
+                 row("g", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto shown = [&] { return text_of(report_of(rooflines_of(results_of(records))), "text", Screen()); };
+  EXPECT_THAT(shown(), Not(HasSubstr("undecided")));
+  records[3].disturbed = "other processes used 2 processors";
+  EXPECT_THAT(shown(), Not(HasSubstr("undecided"))) << "twice as fast it would not be the best of f";
+  records[2].disturbed = records[3].disturbed;
+  EXPECT_THAT(shown(), testing::ContainsRegex("50[.0]* %[*]"));
+  EXPECT_THAT(shown(), HasSubstr("* undecided: the machine was not quiet"));
+  EXPECT_THAT(graph_of(rooflines_of(results_of(records))).panels.at(0).finding,
+              HasSubstr("g k float reaches"));
+  records[4].disturbed = records[3].disturbed;
+  EXPECT_THAT(graph_of(rooflines_of(results_of(records))).panels.at(0).finding, HasSubstr("undecided"));
+  EXPECT_THAT(text_of(report_of(rooflines_of(results_of(records))), "csv", Screen()),
+              HasSubstr("copy,0.5,yes"));
+}
+
+TEST(Roofline, EnergiesOfDisturbedRowsAreNone) {
+  auto records = peaks();
+  records[0].energy_j = 5;
+  records[1].energy_j = 2;
+  records[1].throttled = 1;
+  EXPECT_FALSE(rooflines_of(results_of(records)).at(0).joules_per_flop);
 }
 
 TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
@@ -251,9 +278,10 @@ TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
   const auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
   const std::string text =
       text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
-  EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
-  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,\n"));
-  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5\n"));
+  EXPECT_THAT(
+      text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction,disturbed\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,,\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5,no\n"));
 }
 
 // They are other measurements than the warm ones.

@@ -44,9 +44,8 @@ constexpr std::array<Kind, 4> kinds = {
 
 // Returns the least time that a doubtful row may have in truth.
 double least_s(const TimedCase& timed) {
-  constexpr double most_slowed = 2;  // as when another process has half of a processor
   double out = timed.median_s;
-  for (const auto* run : timed.runs) out = std::min(out, run->slowed ? run->low_s / most_slowed : run->low_s);
+  for (const auto* run : timed.runs) out = std::min(out, run->least_s());
   return out;
 }
 

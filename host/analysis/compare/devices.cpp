@@ -41,7 +41,11 @@ struct Best {
   Status status = Status::none;
   std::string clock, items;
   double time_s = 0;
-  Number of_peak;  // fraction of the device's measured peak
+  Number of_peak = {};         // fraction of the device's measured peak
+  double slowed_s = HUGE_VAL;  // least time that a slowed one of its configurations may have in truth
+
+  // Returns whether it is not known how long the best configuration takes.
+  bool is_slowed() const { return slowed_s < time_s; }
 };
 
 struct Condition {
@@ -121,10 +125,14 @@ void add(FamilyCases& cases, const Devices& devices, std::size_t device, const C
   Best& best = cases.conditions[it->second].on[device][variant];
   if (at.ok()) {
     const double time_s = at.median_s();
-    if (best.state == State::ok && best.time_s <= time_s) return;
-    best = {State::ok, Status::ok, at.clock, at.items + " by " + at.clock, time_s, at.fraction_of_peak()};
+    const double slowed_s = std::min(best.slowed_s, at.is_slowed() ? at.least_s() : HUGE_VAL);
+    if (best.state == State::ok && best.time_s <= time_s)
+      best.slowed_s = slowed_s;
+    else
+      best = {State::ok, Status::ok, at.clock, at.items + " by " + at.clock, time_s, at.fraction_of_peak(),
+              slowed_s};
   } else if (best.state != State::ok) {
-    best = {state_of(at.status), at.status, {}, {}, 0, {}};
+    best = {state_of(at.status), at.status, {}, {}, 0};
   }
 }
 
@@ -231,6 +239,12 @@ std::pair<double, std::size_t> best_time(const Condition& condition, std::size_t
   return {best, count};
 }
 
+// Returns whether the fastest variant, which takes so long, or another one may be faster in truth.
+bool may_be_faster(const Condition& condition, std::size_t device, double fastest_s) {
+  return std::ranges::any_of(condition.on[device],
+                             [&](const auto& variant) { return variant.second.slowed_s < fastest_s; });
+}
+
 // Sets the states of a variant: a failure under any condition shows, but `unsupported` only where no
 // condition works, as it may be a size that a device has no memory for. Returns the measured devices where it
 // works.
@@ -291,7 +305,7 @@ VariantRow row_of(int v, int reference, const FamilyCases& cases, const Devices&
   row.on.resize(devices.count);
   const std::vector<std::size_t> working = note_states(row, v, cases, devices);
   std::vector<std::vector<double>> fractions(devices.count), speedups(devices.count),
-      efficiencies(devices.count), relatives(devices.count);
+      efficiencies(devices.count), at_most(devices.count), relatives(devices.count);
   for (const auto& condition : cases.conditions) {
     const auto on_all = [&](int variant) {
       return std::ranges::all_of(working,
@@ -309,8 +323,13 @@ VariantRow row_of(int v, int reference, const FamilyCases& cases, const Devices&
       const Best* other =
           referred || (by_itself && reference >= 0) ? find_ok(condition, d, reference) : nullptr;
       if (other != nullptr) speedups[d].push_back(other->time_s / best->time_s);
-      if (const auto [fastest, count] = best_time(condition, d); count > 1)
+      row.on[d].slowed = row.on[d].slowed || best->is_slowed() || (other != nullptr && other->is_slowed());
+      if (const auto [fastest, count] = best_time(condition, d); count > 1) {
         efficiencies[d].push_back(fastest / best->time_s);
+        at_most[d].push_back(fastest / std::min(best->time_s, best->slowed_s));
+        row.on[d].efficiency_slowed =
+            row.on[d].efficiency_slowed || best->is_slowed() || may_be_faster(condition, d, fastest);
+      }
     }
   }
   const auto mean = [](const std::vector<double>& values) {
@@ -323,7 +342,8 @@ VariantRow row_of(int v, int reference, const FamilyCases& cases, const Devices&
     on.speedup = mean(speedups[d]);
     on.efficiency = mean(efficiencies[d]);
     on.conditions = efficiencies[d].size();
-    if (on.state == State::ok && on.efficiency && *on.efficiency < slow_below) on.state = State::slow;
+    on.slowed = on.slowed || on.efficiency_slowed;
+    if (on.state == State::ok && on.efficiency && *mean(at_most[d]) < slow_below) on.state = State::slow;
   }
   judge_portability(row, cases, devices);
   return row;
@@ -340,6 +360,7 @@ bool take_best_row(FamilyComparison& out, const FamilyCases& cases, std::size_t 
   if (needs_name(value_of(name))) name.insert(0, cases.axis_name + "=");
   out.best[device] = static_cast<int>(std::ranges::find(cases.variants, name) - cases.variants.begin());
   if (!best->run.cached) out.best_fraction[device] = best->run.fraction_of_peak;
+  out.best_undecided[device] = is_undecided(*cases.family, all, *best);
   return true;
 }
 
@@ -348,6 +369,7 @@ bool take_best_row(FamilyComparison& out, const FamilyCases& cases, std::size_t 
 void choose_best(FamilyComparison& out, const FamilyCases& cases, const Devices& devices) {
   out.best.assign(devices.count, -1);
   out.best_fraction.assign(devices.count, {});
+  out.best_undecided.assign(devices.count, false);
   std::vector<bool> by_row(devices.count);
   for (const std::size_t d : devices.measured) by_row[d] = take_best_row(out, cases, d);
   std::size_t most = 0;
@@ -376,8 +398,10 @@ void choose_best(FamilyComparison& out, const FamilyCases& cases, const Devices&
     }
   }
   for (std::size_t d = 0; d < devices.count; ++d) {
-    if (!by_row[d] && out.best[d] >= 0)
-      out.best_fraction[d] = out.variants[static_cast<std::size_t>(out.best[d])].on[d].fraction;
+    if (by_row[d] || out.best[d] < 0) continue;
+    const VariantOnDevice& best = out.variants[static_cast<std::size_t>(out.best[d])].on[d];
+    out.best_fraction[d] = best.fraction;
+    out.best_undecided[d] = best.efficiency_slowed;
   }
   out.by_peak = std::ranges::any_of(out.variants, [](const VariantRow& row) {
     return std::ranges::any_of(row.on, [](const VariantOnDevice& on) { return on.fraction.has_value(); });
@@ -405,13 +429,17 @@ void rank(FamilyComparison& out, std::size_t devices) {
 }
 
 // Returns where two variants change places between devices under a condition, if by at least least_factor on
-// both.
-std::optional<Inversion> inversion_of(const Condition& condition, const FamilyCases& cases, int v, int w) {
+// both. `quiet_alone`: devices whose rows were slowed do not count.
+std::optional<Inversion> inversion_of(const Condition& condition, const FamilyCases& cases, int v, int w,
+                                      bool quiet_alone) {
   double most = 0, least = HUGE_VAL;  // speed of v over w
   std::size_t most_at = 0, least_at = 0;
+  const auto is_slowed = [&](std::size_t d) {
+    return find_ok(condition, d, v)->is_slowed() || find_ok(condition, d, w)->is_slowed();
+  };
   for (std::size_t d = 0; d < condition.on.size(); ++d) {
     const Best *one = find_ok(condition, d, v), *other = find_ok(condition, d, w);
-    if (one == nullptr || other == nullptr) continue;
+    if (one == nullptr || other == nullptr || (quiet_alone && is_slowed(d))) continue;
     const double ratio = other->time_s / one->time_s;
     if (ratio > most) most = ratio, most_at = d;
     if (ratio < least) least = ratio, least_at = d;
@@ -424,7 +452,8 @@ std::optional<Inversion> inversion_of(const Condition& condition, const FamilyCa
                 most_at,
                 least_at,
                 most,
-                1 / least};
+                1 / least,
+                is_slowed(most_at) || is_slowed(least_at)};
   // The sentence begins with the larger factor.
   if (out.loss > out.factor) {
     std::swap(out.winner, out.loser);
@@ -434,10 +463,13 @@ std::optional<Inversion> inversion_of(const Condition& condition, const FamilyCa
   return out;
 }
 
-// Returns of each pair of variants its strongest inversion, the strongest pair first.
+// Returns of each pair of variants its strongest inversion that is decided, or else the strongest; first
+// those decided, of these the strongest.
 std::vector<Inversion> inversions_of(const FamilyCases& cases) {
   std::map<std::pair<int, int>, Inversion> strongest;
-  const auto strength = [](const Inversion& one) { return std::min(one.factor, one.loss); };
+  const auto strength = [](const Inversion& one) {
+    return std::pair(!one.undecided, std::min(one.factor, one.loss));
+  };
   for (const auto& condition : cases.conditions) {
     std::set<int> present;
     for (const auto& on : condition.on) {
@@ -447,10 +479,11 @@ std::vector<Inversion> inversions_of(const FamilyCases& cases) {
     }
     for (auto v = present.begin(); v != present.end(); ++v) {
       for (auto w = std::next(v); w != present.end(); ++w) {
-        auto one = inversion_of(condition, cases, *v, *w);
+        auto one = inversion_of(condition, cases, *v, *w, true);
+        if (!one) one = inversion_of(condition, cases, *v, *w, false);
         if (!one) continue;
-        auto& kept = strongest[{*v, *w}];
-        if (strength(*one) > strength(kept)) kept = *std::move(one);
+        const auto [kept, is_new] = strongest.try_emplace({*v, *w}, *one);
+        if (!is_new && strength(*one) > strength(kept->second)) kept->second = *std::move(one);
       }
     }
   }
@@ -517,6 +550,10 @@ void count_cases(DeviceComparison& out, const std::vector<std::size_t>& measured
     for (const auto* at : on) times.push_back(one_clock ? at->median_s() : at->host_median_s().value_or(0));
     if (!alike(&CaseTimes::cache) || !(std::ranges::min(times) > 0)) {
       ++out.clocks;
+      continue;
+    }
+    if (std::ranges::any_of(on, &CaseTimes::is_slowed)) {
+      ++out.slowed;
       continue;
     }
     ++out.common;

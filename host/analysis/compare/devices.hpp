@@ -8,6 +8,7 @@
 // peaks and by speed-ups over one variant, as geometric means over the conditions that the variant has on
 // every device where it works.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct VariantOnDevice {
   Number relative;               // speed over the first device measured
   Number efficiency;             // speed over the best variant's on this device: application efficiency
   std::size_t conditions = 0;
+  // A row was measured while the machine was not quiet: of these numbers, and of those that the efficiency
+  // follows from.
+  bool slowed = false, efficiency_slowed = false;
 };
 
 struct VariantRow {
@@ -39,12 +43,15 @@ struct VariantRow {
   // fractions of peak, or of application efficiencies if not every device has a peak; 0 if one cannot run it.
   Number portability;
   Number worst;  // lowest efficiency on any device
+
+  bool is_slowed() const { return std::ranges::any_of(on, &VariantOnDevice::slowed); }
 };
 
 struct Inversion {
   std::string family, winner, loser, condition;
   std::size_t where = 0, elsewhere = 0;  // devices
   double factor = 1, loss = 1;           // it wins by the one and loses by the other
+  bool undecided = false;                // one of the rows was measured while the machine was not quiet
 };
 
 struct FamilyComparison {
@@ -57,10 +64,11 @@ struct FamilyComparison {
   std::size_t conditions = 0;
   std::vector<int> best;              // variant per device, -1 without any
   std::vector<Number> best_fraction;  // of peak, per device: of its best row
+  std::vector<bool> best_undecided;   // per device: as a row was measured while the machine was not quiet
   int one_for_all = -1;               // highest harmonic mean of efficiencies over the devices measured
   Number agreement;        // of the rankings by speed-up: Kendall's tau-b of two devices, W of more
   std::size_t ranked = 0;  // variants that every device ranks
-  std::vector<Inversion> inversions;  // strongest first
+  std::vector<Inversion> inversions;  // those decided first, of these the strongest
 };
 
 struct DeviceTotals {
@@ -79,6 +87,7 @@ struct DeviceComparison {
   std::size_t common = 0;   // ok on all of them, and compared
   std::size_t by_host = 0;  // of these by the host's clock, as not every device has a trustworthy one
   std::size_t clocks = 0;   // ok on all, but by clocks that do not compare
+  std::size_t slowed = 0;   // ok on all, but measured while a machine was not quiet
   std::vector<FamilyComparison> families;
 };
 

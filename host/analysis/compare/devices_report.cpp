@@ -94,10 +94,22 @@ void devices_block(const DeviceComparison& all, Report& out) {
     published += (published.empty() ? "published: " : ", ") + all.labels[d];
   }
   if (!published.empty()) out.line(published);
-  out.line(fmt::format("wins, speed (geometric mean): over the {} of {} cases that are ok on all{}{}",
-                       all.common, all.cases,
-                       all.by_host > 0 ? fmt::format(", {} of them by the host's clock", all.by_host) : "",
-                       all.clocks > 0 ? fmt::format("; {} by clocks that do not compare", all.clocks) : ""));
+  out.line(fmt::format(
+      "wins, speed (geometric mean): over the {} of {} cases that are ok on all{}{}{}", all.common, all.cases,
+      all.by_host > 0 ? fmt::format(", {} of them by the host's clock", all.by_host) : "",
+      all.clocks > 0 ? fmt::format("; {} by clocks that do not compare", all.clocks) : "",
+      all.slowed > 0 ? fmt::format("; {} more while a machine was not quiet", all.slowed) : ""));
+}
+
+// Marks what rows say that were measured while the machine was not quiet.
+const char* mark_of(bool slowed) { return slowed ? "*" : ""; }
+
+void explain_mark(const DeviceComparison& all, Report& out) {
+  const bool any = std::ranges::any_of(all.families, [](const FamilyComparison& family) {
+    return std::ranges::any_of(family.variants, &VariantRow::is_slowed) ||
+           std::ranges::find(family.best_undecided, true) != family.best_undecided.end();
+  });
+  if (any) out.line(fmt::format("* undecided: {}.", machine_was_busy));
 }
 
 std::string best_cell(const FamilyComparison& family, std::size_t d) {
@@ -106,12 +118,13 @@ std::string best_cell(const FamilyComparison& family, std::size_t d) {
   const auto& row = family.variants[static_cast<std::size_t>(v)];
   std::string text = row.name;
   if (const Number& fraction = family.best_fraction[d]) text += paint(" " + percent(fraction), Style::dim);
-  return text;
+  return text + mark_of(family.best_undecided[d]);
 }
 
 std::string agreement_text(const FamilyComparison& family) {
   if (!family.agreement) return "-";
-  return fmt::format("{:.2f} ({})", *family.agreement, family.ranked);
+  const bool slowed = std::ranges::any_of(family.variants, &VariantRow::is_slowed);
+  return fmt::format("{:.2f} ({}){}", *family.agreement, family.ranked, mark_of(slowed));
 }
 
 std::string cost_text(const DeviceComparison& all, const FamilyComparison& family) {
@@ -122,7 +135,8 @@ std::string cost_text(const DeviceComparison& all, const FamilyComparison& famil
     if (all.devices[d]->published || !row.on[d].efficiency) continue;
     costs += fmt::format("{}{:.0f}", costs.empty() ? "" : ", ", 100 * (1 - *row.on[d].efficiency));
   }
-  return fmt::format("{}: {} %", row.name, costs);
+  return fmt::format("{}: {} %{}", row.name, costs,
+                     mark_of(std::ranges::any_of(row.on, &VariantOnDevice::efficiency_slowed)));
 }
 
 void overview_block(const DeviceComparison& all, Report& out) {
@@ -179,29 +193,32 @@ std::string sentence(const DeviceComparison& all, const Inversion& one) {
 }
 
 void inversions_block(const DeviceComparison& all, Report& out, std::size_t per_family) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, undecided;
   std::size_t left = 0;
   for (const auto& family : all.families) {
     for (std::size_t i = 0; i < family.inversions.size(); ++i) {
+      const Inversion& one = family.inversions[i];
       if (i < per_family)
-        lines.push_back(sentence(all, family.inversions[i]));
+        (one.undecided ? undecided : lines).push_back(sentence(all, one));
       else
         ++left;
     }
   }
   out.line("");
-  if (lines.empty()) {
-    out.line(fmt::format("no two variants change places by {:.3g}x or more", least_factor));
-    return;
-  }
-  out.line("inverted rankings:");
+  if (lines.empty())
+    out.line(fmt::format("no two variants change places by {:.3g}x or more{}", least_factor,
+                         undecided.empty() ? "" : " in rows of a quiet machine"));
+  else
+    out.line("inverted rankings:");
   for (const auto& line : lines) out.line("  " + line);
+  if (!undecided.empty()) out.line(fmt::format("undecided: {}:", machine_was_busy));
+  for (const auto& line : undecided) out.line("  " + line);
   if (left > 0) out.line(fmt::format("  and {} more pairs of variants: --all", left));
 }
 
 std::string variant_cell(const VariantOnDevice& on, bool of_variants) {
   const Look look = look_of(on.state);
-  if (!of_variants && on.relative) return fmt::format("{:.3g}x", *on.relative);
+  if (!of_variants && on.relative) return fmt::format("{:.3g}x{}", *on.relative, mark_of(on.slowed));
   if (!on.fraction && !on.speedup && !on.efficiency) {
     if (on.state == State::absent) return "";
     return paint(on.state == State::ok ? "ok" : look.name, look.style);
@@ -210,6 +227,7 @@ std::string variant_cell(const VariantOnDevice& on, bool of_variants) {
   if (on.fraction) text += fmt::format("{:3.0f}%", 100 * *on.fraction);
   if (on.speedup) text += fmt::format("{}{:>6}", text.empty() ? "" : " ", factor_text(*on.speedup));
   if (text.empty()) text = "ok";
+  text += mark_of(on.slowed);
   if (on.state == State::slow) text = paint(text, Style::yellow);
   if (on.state != State::ok && on.state != State::slow) text += " " + paint(look.name, look.style);
   return text;
@@ -264,6 +282,7 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
               {"common_cases", all.common},
               {"common_cases_by_host_clock", all.by_host},
               {"cases_by_incomparable_clocks", all.clocks},
+              {"cases_while_not_quiet", all.slowed},
               {"devices", Json::array()},
               {"inversions", Json::array()}};
   for (std::size_t d = 0; d < all.devices.size(); ++d) {
@@ -292,7 +311,8 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
                                    {"wins_on", all.labels[inversion.where]},
                                    {"factor", inversion.factor},
                                    {"loses_on", all.labels[inversion.elsewhere]},
-                                   {"loss", inversion.loss}});
+                                   {"loss", inversion.loss},
+                                   {"undecided", inversion.undecided}});
   }
   return out;
 }
@@ -300,7 +320,7 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
 void add_rows(const DeviceComparison& all, Report& out) {
   out.columns({"family", "variant", "device", "state", "fraction_of_peak", "reference", "speedup",
                "efficiency", "conditions", "portability", "worst", "relative", "family_conditions",
-               "agreement", "ranked", "one_for_all"});
+               "agreement", "ranked", "one_for_all", "disturbed"});
   for (const auto& family : all.families) {
     const Cell one_for_all =
         family.one_for_all < 0 ? Cell() : family.variants[static_cast<std::size_t>(family.one_for_all)].name;
@@ -310,7 +330,8 @@ void add_rows(const DeviceComparison& all, Report& out) {
         out.row({family.name, row.name, all.labels[d], look_of(on.state).name, cell_of(on.fraction),
                  family.reference, cell_of(on.speedup), cell_of(on.efficiency), cell_of(on.conditions),
                  cell_of(row.portability), cell_of(row.worst), cell_of(on.relative),
-                 cell_of(family.conditions), cell_of(family.agreement), cell_of(family.ranked), one_for_all});
+                 cell_of(family.conditions), cell_of(family.agreement), cell_of(family.ranked), one_for_all,
+                 on.slowed});
       }
     }
   }
@@ -334,6 +355,7 @@ Report report_of(const DeviceComparison& all, bool chosen, bool every_table) {
         "caches.");
     out.line("W, tau: how far rankings (of so many variants) agree, 1 is full.");
     out.line("One for all: what it loses to each device's best.");
+    explain_mark(all, out);
     out.line("");
     matrix_block(all, out);
   }
@@ -343,6 +365,7 @@ Report report_of(const DeviceComparison& all, bool chosen, bool every_table) {
         "portability: harmonic mean over the devices (Pennycook), 0 where one cannot; worst: speed over the "
         "best variant where it suits least",
         Style::dim));
+    if (chosen) explain_mark(all, out);
   }
   inversions_block(all, out, chosen || every_table ? 20 : 1);
   if (!chosen && !every_table) out.line("\n--family NAME or --all shows every variant, --csv every number.");

@@ -64,10 +64,17 @@ struct Effect {
   }
 };
 
-// Pairs the cases of a device. Returns how many of them do not compare.
-std::size_t pair_up(PairedRows& device, const std::vector<Family>& families) {
+// Cases of a device that are left out.
+struct LeftOut {
+  std::size_t apart = 0;   // they do not compare
+  std::size_t slowed = 0;  // the machine was not quiet while they were measured alone
+};
+
+// Pairs the cases of a device.
+LeftOut pair_up(PairedRows& device, const std::vector<Family>& families) {
   const ResultsSet before = results_of(device.alone, families), after = results_of(device.at_once, families);
   const RunComparison found = compare_runs(before, after, {});
+  LeftOut out{.apart = found.count(Transition::apart)};
   const auto by_label = [](const ResultsSet& set) {
     std::map<std::string, const CaseTimes*> out;
     for (const auto& at : set.devices.front().cases) out.emplace(at.label(), &at);
@@ -77,6 +84,11 @@ std::size_t pair_up(PairedRows& device, const std::vector<Family>& families) {
   for (const auto& row : found.cases) {
     if (row.transition != Transition::compared) continue;
     CaseTimes a = *alone.at(row.id), b = *at_once.at(row.id);
+    // At once, the other devices may be what slows it.
+    if (a.is_slowed()) {
+      ++out.slowed;
+      continue;
+    }
     // Falls back on the host's clock, which every run has, as compare does.
     if (a.clock != b.clock || a.clock == several_clocks) {
       a = a.by_host().value();
@@ -86,7 +98,7 @@ std::size_t pair_up(PairedRows& device, const std::vector<Family>& families) {
     for (std::size_t r = 0; r < std::min(a.runs.size(), b.runs.size()); ++r)
       pairs.differences.push_back(std::log(b.runs[r].time_s / a.runs[r].time_s));
   }
-  return found.count(Transition::apart);
+  return out;
 }
 
 // Computes the effect over these devices on one family or, without a name, on all. It has no runs if there is
@@ -156,7 +168,9 @@ Interference interference_between(std::vector<PairedRows> devices, const std::ve
     out.devices.push_back(device.id);
     all.push_back(&device);
     if (device.alone.empty() || device.at_once.empty()) continue;
-    out.apart += pair_up(device, families);
+    const LeftOut left_out = pair_up(device, families);
+    out.apart += left_out.apart;
+    out.slowed += left_out.slowed;
     for (const auto& one : device.cases) {
       if (std::ranges::find(names, one.family) == names.end()) names.push_back(one.family);
     }
@@ -270,16 +284,16 @@ Report report_of(const std::vector<Interference>& all, const InterferenceRules& 
   for (const auto& one : all) {
     out.line("");
     out.heading(fmt::format("{} x {}: all at once against each alone", one.devices.size(), one.device));
-    if (one.families.empty()) {
-      out.line("No case was measured both ways on every device.");
-      continue;
-    }
-    out.line(verdict_of(one, rules));
+    out.line(one.families.empty() ? "No case was measured both ways on every device."
+                                  : verdict_of(one, rules));
+    if (one.slowed > 0)
+      out.line(fmt::format("{} cases measured alone are left out: {}.", one.slowed, machine_was_busy));
     if (one.failed > 0)
       out.line(fmt::format("{} cases are left out: not every device has a time of them.", one.failed));
     if (one.apart > 0)
       out.line(fmt::format("{} cases of a device are left out: not timed by the same clock every time.",
                            one.apart));
+    if (one.families.empty()) continue;
     Table devices = table_of("device");
     for (const auto& device : one.each) add(devices, device.device, device, rules);
     add(devices, "all", one.families.front(), rules);

@@ -36,6 +36,7 @@ struct Interference {
   std::size_t failed =
       0;  // cases left out, as some device has no time of them and so made it easier for the others
   std::size_t apart = 0;                 // cases of a device that do not compare, most by different clocks
+  std::size_t slowed = 0;                // cases of a device left out, as it was slowed while alone
   std::vector<InterferenceOf> families;  // over all devices; the first is over all families
   std::vector<InterferenceOf> each;      // one per device, over all families
 };

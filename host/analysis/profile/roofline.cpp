@@ -140,13 +140,17 @@ void take_case(Roofline& data, Best& best, const CaseTimes& at) {
       continue;
     }
     const bool unbounded = !run.flops && (run.peak == Peak::none || run.peak == Peak::local);
-    const Placed kernel = unbounded ? Placed() : placed(*at.name, run, data.roofs);
+    Placed kernel = unbounded ? Placed() : placed(*at.name, run, data.roofs);
     if (kernel.bound == 0) {
       ++data.elsewhere[at.family()];
       continue;
     }
-    const auto it = best.find(kernel.name);
-    if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
+    Placed& known = best.try_emplace(kernel.name, kernel).first->second;
+    kernel.may_reach = known.may_reach;
+    if (run.slowed)
+      kernel.may_reach = std::max(kernel.may_reach, kernel.fraction * run.time_s / run.least_s());
+    known.may_reach = kernel.may_reach;
+    if (kernel.fraction > known.fraction) known = kernel;
   }
 }
 
@@ -168,7 +172,7 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     for (const auto& at : device.cases) {
       if (at.family() == peak_family) {
         for (const auto& run : at.runs) {
-          if (at.counts(run) && !run.cached) take_energy(data, run);
+          if (at.counts(run) && !run.cached && !run.slowed) take_energy(data, run);
         }
       } else if (!data.roofs.empty()) {
         take_case(data, best, at);
@@ -225,6 +229,11 @@ void add_arch_line(GraphPanel& panel, const Roofline& data, double low_x, double
                                        number_text(1e12 * *data.joules_per_flop, "pJ") + " an operation"});
 }
 
+// Marks a fraction of rows that were slowed.
+std::string fraction_text(const Placed& kernel) {
+  return percent_text(kernel.fraction) + (kernel.is_undecided() ? "*" : "");
+}
+
 std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
   const auto at = std::ranges::find(names, name);
   const auto index = static_cast<std::size_t>(at - names.begin());
@@ -255,7 +264,7 @@ void add_panel(DrawnGraph& graph, const Roofline& data) {
     point.series = index_of(graph.series, kernel->name);
     point.x = kernel->intensity;
     point.y = point.low = point.high = kernel->gflop_per_s;
-    point.label = percent_text(kernel->fraction);
+    point.label = fraction_text(*kernel);
     point.note = text_of(kernel->bound_by);
     low_x = std::min(low_x, point.x / 2);
     high_x = std::max(high_x, point.x * 2);
@@ -267,10 +276,17 @@ void add_panel(DrawnGraph& graph, const Roofline& data) {
   }
   add_roofs(panel, data.roofs, low_x, high_x);
   add_arch_line(panel, data, low_x, high_x);
-  const auto [worst, best] = std::ranges::minmax_element(kernels, {}, &Placed::fraction);
-  panel.finding = fmt::format("{} reaches {} of its roof", (*best)->name, percent_text((*best)->fraction, 0));
-  if (*best != *worst)
-    panel.finding += fmt::format(", {} {}", (*worst)->name, percent_text((*worst)->fraction, 0));
+  auto decided = kernels;
+  std::erase_if(decided, [](const Placed* kernel) { return kernel->is_undecided(); });
+  if (decided.empty()) {
+    panel.finding = std::string("undecided: ") + machine_was_busy;
+  } else {
+    const auto [worst, best] = std::ranges::minmax_element(decided, {}, &Placed::fraction);
+    panel.finding =
+        fmt::format("{} reaches {} of its roof", (*best)->name, percent_text((*best)->fraction, 0));
+    if (*best != *worst)
+      panel.finding += fmt::format(", {} {}", (*worst)->name, percent_text((*worst)->fraction, 0));
+  }
   panel.note = "kernels that only move data have no operations: the next chart has them";
 }
 
@@ -375,9 +391,11 @@ void add_device(const Roofline& data, Report& out) {
                    : "",
                kernel.name, moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
                number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
-               number_text(kernel.bound, unit), percent_text(kernel.fraction), text_of(kernel.bound_by)});
+               number_text(kernel.bound, unit), fraction_text(kernel), text_of(kernel.bound_by)});
   }
   out.table(std::move(table));
+  if (std::ranges::any_of(data.kernels, &Placed::is_undecided))
+    out.line(fmt::format("* undecided: {}", machine_was_busy));
   std::vector<std::string> above;
   for (const auto& kernel : data.kernels) {
     if (kernel.fraction > 1 + tolerance) above.push_back(kernel.name);
@@ -400,21 +418,21 @@ void add_device(const Roofline& data, Report& out) {
 
 Report report_of(const std::vector<Roofline>& all) {
   Report out;
-  out.columns(
-      {"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by", "fraction"});
+  out.columns({"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by",
+               "fraction", "disturbed"});
   for (const auto& data : all) {
     add_device(data, out);
     for (const auto& roof : data.roofs) {
       const Cell rate = roof.rate, none;
       out.row({data.device, "roof", text_of(roof.name), none, roof.memory() ? rate : none,
-               roof.memory() ? none : rate, none, none, none});
+               roof.memory() ? none : rate, none, none, none, none});
     }
     for (const auto& known : data.known)
       out.row({data.device, "known", known.kernel->name, known.intensity, Cell(), Cell(), known.bound,
-               text_of(known.bound_by), Cell()});
+               text_of(known.bound_by), Cell(), Cell()});
     for (const auto& kernel : data.kernels)
       out.row({data.device, "kernel", kernel.name, kernel.intensity, kernel.gb_per_s, kernel.gflop_per_s,
-               kernel.bound, text_of(kernel.bound_by), kernel.fraction});
+               kernel.bound, text_of(kernel.bound_by), kernel.fraction, kernel.is_undecided()});
   }
   return out;
 }

@@ -33,6 +33,10 @@ struct Placed {
   double bound = 0;            // set by the lower of its two roofs, Gop/s; GB/s for one that only moves data
   double fraction = 0;         // reached, of that bound
   Peak bound_by = Peak::none;  // that roof
+  double may_reach = 0;        // at most, of that bound, in truth: its rows that were slowed
+
+  // Returns whether its fraction is that of a row that was slowed, or such a one may be the fastest in truth.
+  bool is_undecided() const { return may_reach > fraction; }
 
   // Kernels far above their bound keep their data in registers or local memory: no roof here bounds them, and
   // charts leave them out.

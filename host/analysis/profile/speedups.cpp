@@ -39,6 +39,7 @@ struct SpeedUp {
   double time_s = 0, over_s = 0;        // medians, by the clock that both have
   double ratio = 0, low = 0, high = 0;  // time of the baseline over the case's
   std::size_t pairs = 0;                // of one process; 0: the typical runs were compared
+  bool slowed = false;                  // a row of either was measured while the machine was not quiet
   std::string why = {};
 };
 
@@ -155,7 +156,13 @@ std::vector<SpeedUp> speedups_of(const DeviceResults& device, const Family& fami
     } else {
       compare(row, *one.of, *over);
     }
-    if (row.why.empty()) row.over = over;
+    if (!row.why.empty()) continue;
+    row.over = over;
+    row.slowed = one.of->is_slowed() || std::ranges::any_of(baselines, [&](const Known& base) {
+                   return base.of->is_slowed() && obstacle(*base.of).empty() &&
+                          is_same_task(settings, family, one.at, base.at) &&
+                          base.of->least_s() < over->typical()->time_s;
+                 });
   }
   return out;
 }
@@ -171,10 +178,13 @@ void add_table(Report& out, const std::vector<SpeedUp>& found, const CaseLabels&
     if (one.over == nullptr)
       table.add({label, "", "", one.why, ""});
     else
-      table.add({label, seconds_text(one.over_s), seconds_text(one.time_s), fmt::format("{:.3f}x", one.ratio),
+      table.add({label, seconds_text(one.over_s), seconds_text(one.time_s),
+                 fmt::format("{:.3f}x{}", one.ratio, one.slowed ? "*" : ""),
                  fmt::format("{:.3f} to {:.3f}", one.low, one.high)});
   }
   out.table(std::move(table));
+  if (std::ranges::any_of(found, &SpeedUp::slowed))
+    out.line(fmt::format("* undecided: {}", machine_was_busy));
   out.line();
 }
 
@@ -185,7 +195,7 @@ void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedU
     out.row({device.name, device.platform, device.driver, one.of->family(), one.of->id(), one.of->tuned,
              known ? Cell(one.over->id()) : Cell(), number(one.time_s), number(one.over_s), number(one.ratio),
              number(one.low), number(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
-             one.why.empty() ? Cell() : Cell(one.why)});
+             one.why.empty() ? Cell() : Cell(one.why), one.slowed});
   }
 }
 
@@ -240,7 +250,7 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
   Report out;
   for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
   out.columns({"device", "platform", "driver", "family", "case_id", "tuned", "baseline_case_id", "time_s",
-               "baseline_time_s", "speedup", "speedup_low", "speedup_high", "pairs", "reason"});
+               "baseline_time_s", "speedup", "speedup_low", "speedup_high", "pairs", "reason", "disturbed"});
   CaseLabels labels;
   for (const auto* device : measured(set)) {
     for (const auto& at : device->cases) labels.learn(*at.name);

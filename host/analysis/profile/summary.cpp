@@ -91,7 +91,9 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
       continue;
     }
     const RunTime& run = best->run;
-    table.add({family.name, variant_text(*best->at, cases, family) + (run.doubtful() ? " *" : ""),
+    table.add({family.name,
+               variant_text(*best->at, cases, family) +
+                   (run.doubtful() || is_undecided(family, others, *best) ? " *" : ""),
                share_text(run), speed_text(*best, family), count});
   }
   if (!table.empty()) out.table(std::move(table));

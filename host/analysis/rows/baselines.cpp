@@ -71,6 +71,10 @@ std::vector<const RunTime*> warm_runs(const CaseTimes& at) {
   return out;
 }
 
+bool is_half_slowed(const std::vector<const RunTime*>& runs) {
+  return 2 * std::ranges::count_if(runs, [](const RunTime* run) { return run->slowed; }) >= std::ssize(runs);
+}
+
 // Returns the median time of one side, by the clock of the other.
 double time_of(const std::vector<const RunTime*>& runs, Timer timer) {
   std::vector<double> times;
@@ -152,7 +156,9 @@ std::vector<Baselines> baselines_of(const ResultsSet& set, const DeviceResults& 
       one.ours = &at;
       ours = run;
     }
-    if (ours) hold_against(one, runs[i], *ours);
+    if (!ours) continue;
+    hold_against(one, runs[i], *ours);
+    one.slowed = is_half_slowed(warm_runs(*one.ours)) || is_half_slowed(runs[i]);
   }
   std::erase_if(out, [](const Baselines& one) { return one.ours == nullptr; });
   std::ranges::stable_sort(out, {}, [](const Baselines& one) {
@@ -192,8 +198,9 @@ std::vector<BaselineRow> baseline_rows(const ResultsSet& set, const DeviceResult
                     fmt::format("{} {}{}", one.native.api, name != nullptr ? text_of(*name) : "",
                                 threads != nullptr ? threads_text(*threads) : ""),
                     speed(one.native.run, one.native_s, family),
-                    fmt::format("{:.2f}x ({:.2f} to {:.2f}), {}", one.ratio, one.low, one.high,
-                                rounds_text(one.rounds))}});
+                    fmt::format("{:.2f}x{} ({:.2f} to {:.2f}), {}", one.ratio, one.slowed ? "*" : "", one.low,
+                                one.high, rounds_text(one.rounds))},
+                   one.slowed});
   }
   return out;
 }
@@ -213,6 +220,8 @@ void add_baselines(Report& out, const ResultsSet& set, const DeviceResults& devi
       fmt::format("{} beside what people would use instead, by the host's clock where theirs has no other:",
                   device.label()));
   out.table(std::move(table));
+  if (std::ranges::any_of(rows, &BaselineRow::slowed))
+    out.line(fmt::format("* undecided: {}", machine_was_busy));
 }
 
 }  // namespace clweave::rows

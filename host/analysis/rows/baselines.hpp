@@ -28,6 +28,7 @@ struct Baselines {
   double ours_s = 0, native_s = 0;      // medians over the rounds
   double ratio = 0, low = 0, high = 0;  // time of the baseline over ours: above 1 ours is faster
   std::size_t rounds = 0;               // with both sides
+  bool slowed = false;                  // half of the runs of either were, as the machine was not quiet
 };
 
 // Returns one for each piece of work that both did, sorted by family and axis values, since runs measure in
@@ -40,6 +41,7 @@ inline constexpr std::array<const char*, 6> rival_columns = {
 struct BaselineRow {
   std::string family;
   std::vector<std::string> cells;
+  bool slowed = false;  // marked by a star
 };
 std::vector<BaselineRow> baseline_rows(const ResultsSet&, const DeviceResults&, const std::vector<Family>&);
 

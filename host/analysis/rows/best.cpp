@@ -85,4 +85,12 @@ const Contender* best_row(const Family& family, const std::vector<Contender>& al
   return best != all.end() ? &*best : nullptr;
 }
 
+bool is_undecided(const Family& family, const std::vector<Contender>& all, const Contender& best) {
+  if (best.run.slowed) return true;
+  const auto least_s = [](const Contender& one) {
+    return one.run.slowed ? one.run.least_s() : one.run.time_s;
+  };
+  return best_row(family, all, least_s)->at != best.at;
+}
+
 }  // namespace clweave::rows

@@ -38,4 +38,8 @@ std::vector<Contender> contenders(const Family&, const DeviceResults&);
 const Contender* best_row(const Family&, const std::vector<Contender>&,
                           const std::function<double(const Contender&)>& seconds = {});
 
+// Returns whether another one than `best` may be the best in truth, or its speed is not known, as a row of
+// theirs was slowed.
+bool is_undecided(const Family&, const std::vector<Contender>&, const Contender& best);
+
 }  // namespace clweave::rows
