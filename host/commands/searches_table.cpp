@@ -102,7 +102,7 @@ Table searches_table(const std::vector<Search>& searches) {
 std::optional<Table> designs_table(const std::vector<Search>& searches) {
   Table table({{"best of each design", Align::left, Overflow::cut},
                {"work", Align::left, Overflow::keep, 1},
-               {"time", Align::right},
+               {"time, ~ of few samples", Align::right},
                {"95 % interval", Align::right, Overflow::keep, 2},
                {"over the best", Align::right}});
   bool any = false;
