@@ -67,7 +67,7 @@ class Host {
       execute(kernel, global, local);
     std::vector<double> events, hosts;
     while (events.size() < 25 ||
-           (events.size() < 501 && std::chrono::steady_clock::now() - begin < Seconds(2))) {
+           (events.size() < 501 && std::chrono::steady_clock::now() - begin < Seconds(1))) {
       const Times one = execute(kernel, global, local);
       events.push_back(one.event_s);
       hosts.push_back(one.host_s);
