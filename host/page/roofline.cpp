@@ -64,6 +64,11 @@ DrawnGraph fractions_of(const std::vector<Roofline>& all) {
 
 Json roofline(const Input& input) {
   const DrawnGraph chart = graph_of(input.rooflines), fractions = fractions_of(input.rooflines);
+  const bool busy =
+      std::ranges::any_of(input.rooflines, [](const Roofline& one) { return one.busy_peaks > 0; });
+  if (fractions.panels.empty() && busy)
+    return absent(roofline_title,
+                  "clweave run --wait-quiet 5m: the machine was busy while the peaks were measured");
   if (fractions.panels.empty())
     return absent(roofline_title, "clweave run, without --no-peak and with another preset than smoke");
   Json parts = Json::array();

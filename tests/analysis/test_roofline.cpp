@@ -249,6 +249,14 @@ TEST(Roofline, FractionsOfDisturbedRowsAreUndecided) {
               HasSubstr("copy,0.5,yes"));
 }
 
+TEST(Roofline, PeaksOfABusyMachineAreNoRoofsAndItSaysSo) {
+  auto records = peaks();
+  for (auto& one : records) one.disturbed = "load";
+  const auto all = rooflines_of(results_of(records));
+  EXPECT_THAT(all.at(0).roofs, IsEmpty());
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()), HasSubstr("--wait-quiet 5m"));
+}
+
 TEST(Roofline, EnergiesOfDisturbedRowsAreNone) {
   auto records = peaks();
   records[0].energy_j = 5;

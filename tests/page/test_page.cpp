@@ -399,14 +399,30 @@ TEST(Svg, MoreLinesMakeAChartHigher) {
   }
 }
 
-nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
-  const ResultsSet set = results_of(rows, families);
+nlohmann::json page(const ResultsSet& set, const std::vector<Family>& families) {
   return page_of(input_of({.set = &set,
                            .families = &families,
                            .claims = {},
                            .origins = {},
                            .changes = nullptr,
                            .command = "clweave report"}));
+}
+
+nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
+  return page(results_of(rows, families), families);
+}
+
+TEST(Page, PeaksOfABusyMachineMakeNoRooflineAndItSaysSo) {
+  ResultsSet set = results_of(tower_rows(), {tower()});
+  const auto said = [&] {
+    const auto all = page(set, {tower()});
+    const auto it =
+        std::ranges::find(all["sections"], "Roofline", [](const auto& one) { return one["title"]; });
+    return (*it)["absent"].get<std::string>();
+  };
+  EXPECT_THAT(said(), HasSubstr("without --no-peak"));
+  set.devices.front().peaks[Peak::copy] = 100;
+  EXPECT_THAT(said(), HasSubstr("--wait-quiet 5m"));
 }
 
 TEST(Page, SectionsWithoutDataSaySo) {

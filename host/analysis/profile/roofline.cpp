@@ -166,7 +166,10 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     for (const auto& [name, rate] : device.peaks) {
       // Beside other work a peak may be half of what the device can do, and kernels would stand above their
       // roof.
-      if (device.quiet_peaks.contains(name)) data.roofs.push_back({name, rate});
+      if (device.quiet_peaks.contains(name))
+        data.roofs.push_back({name, rate});
+      else
+        ++data.busy_peaks;
     }
     Best best;
     for (const auto& at : device.cases) {
@@ -358,9 +361,10 @@ void add_device(const Roofline& data, Report& out) {
   out.line();
   out.line(paint(data.device, Style::bold));
   if (data.roofs.empty())
-    return out.line(
-        "no peaks in this file: run without --no-peak, with another preset than smoke and on a quiet "
-        "machine");
+    return out.line(data.busy_peaks > 0
+                        ? "the machine was busy while the peaks of this file were measured: run again, with "
+                          "--wait-quiet 5m"
+                        : "no peaks in this file: run without --no-peak and with another preset than smoke");
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {

@@ -54,7 +54,8 @@ struct KnownPlace {
 struct Roofline {
   std::size_t index = 0;  // of the device in measured()
   std::string device;
-  std::vector<Roof> roofs;
+  std::vector<Roof> roofs;             // peaks measured on a quiet machine
+  std::size_t busy_peaks = 0;          // those measured on a busy one alone, which are no roofs
   std::vector<Placed> kernels;         // by intensity, then name
   std::vector<KnownPlace> known = {};  // by intensity; none without roofs of copy and floats
   // Rows per family that no roof bounds, such as those of latencies and caches.
