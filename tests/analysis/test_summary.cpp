@@ -89,7 +89,7 @@ TEST(Summary, TellsWhySharesOfPeaksAreUnknown) {
   auto families = invented();
   Record plain_row = grid_row("plain", "row", 50);
   plain_row.fraction_of_peak.reset();
-  const auto text = [&](std::vector<Record> records) {
+  const auto text = [&](const std::vector<Record>& records) {
     return text_of(summary_of(results_of(records, families), families, {}), "text", Screen{});
   };
   EXPECT_THAT(text({plain_row, lanes_row(2, 1, 2e-3)}),

@@ -384,7 +384,7 @@ TEST(Designs, AreEachNamedAtTheirBest) {
     });
     return row(*at, time_s, round);
   };
-  Search found{&all[0],
+  Search found{all.data(),
                {timed("fast", 32, 1e-3, 1), timed("fast", 64, 2e-3, 1), timed("fast", 32, 1.5e-3, 2),
                 timed("slow", 32, 9e-3, 1), timed("slow", 64, 6e-3, 1)},
                3};
@@ -894,7 +894,7 @@ TEST_F(Store, ADamagedEntryIsNamed) {
         changed([](auto& entry) { entry["axes"]["n"] = 1; })}) {
     std::ofstream(path()) << wrong;
     try {
-      TunedStore{path()};
+      const TunedStore store{path()};
       FAIL() << wrong;
     } catch (const Error& error) {
       EXPECT_EQ(error.code, ErrorCode::io);

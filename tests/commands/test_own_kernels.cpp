@@ -354,10 +354,10 @@ TEST_F(OwnKernels, AScratchBufferNeedsNoCheck) {
   };
   replace("global float* y)", "global float* y, global float* between)");
   replace(R"(args = ["x", "y"])", R"(args = ["x", "y", "between"])");
-  replace("[[launches]]", "between = { type = \"float\", count = \"n\" }\n[[launches]]");
+  const std::string between = R"(between = { type = "float", count = "n" })";
+  replace("[[launches]]", between + "\n[[launches]]");
   refuse({"run", write("doubling.cl", text)}, {"nothing checks output between", "\"scratch\""});
-  replace("between = { type = \"float\", count = \"n\" }",
-          "between = { type = \"float\", count = \"n\", contents = \"scratch\" }");
+  replace(between, R"(between = { type = "float", count = "n", contents = "scratch" })");
   succeed(Strings{"run", write("doubling.cl", text), "--csv", csv()} + smoke);
   for (const auto& one : rows_of("doubling")) EXPECT_EQ(one.verified, Verified::yes) << one.reason;
   replace("y[i] = 2 * between[i];", "");
