@@ -140,17 +140,16 @@ void take_case(Roofline& data, Best& best, const CaseTimes& at) {
       continue;
     }
     const bool unbounded = !run.flops && (run.peak == Peak::none || run.peak == Peak::local);
-    Placed kernel = unbounded ? Placed() : placed(*at.name, run, data.roofs);
+    const Placed kernel = unbounded ? Placed() : placed(*at.name, run, data.roofs);
     if (kernel.bound == 0) {
       ++data.elsewhere[at.family()];
       continue;
     }
     Placed& known = best.try_emplace(kernel.name, kernel).first->second;
-    kernel.may_reach = known.may_reach;
-    if (run.slowed)
-      kernel.may_reach = std::max(kernel.may_reach, kernel.fraction * run.time_s / run.least_s());
-    known.may_reach = kernel.may_reach;
+    const double of_run = run.slowed ? kernel.fraction * run.time_s / run.least_s() : 0;
+    const double may_reach = std::max(known.may_reach, of_run);
     if (kernel.fraction > known.fraction) known = kernel;
+    known.may_reach = may_reach;
   }
 }
 
