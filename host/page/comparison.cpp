@@ -62,8 +62,6 @@ std::string bests_text(const FamilyComparison& family, const Shown& shown) {
                                              different.size(), fmt::join(different, ", "));
 }
 
-constexpr const char* while_not_quiet = "* undecided: rows were measured while the machine was not quiet";
-
 // A cell of the heat map: a variant's speed over that of the best, or why it has none.
 GraphPoint cell_of(const VariantOnDevice& on) {
   GraphPoint point;

@@ -28,7 +28,7 @@ void add_panel(DrawnGraph& graph, const Roofline& data) {
         "{} below {}", number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, moves ? "GB/s" : "Gop/s"),
         kernel.bound_by);
     if (kernel.is_undecided()) {
-      point.note += "; * undecided: rows were measured while the machine was not quiet";
+      point.note += std::string("; ") + while_not_quiet;
       ++undecided;
     } else if (kernel.fraction >= 0.8) {
       ++near;

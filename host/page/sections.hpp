@@ -8,6 +8,10 @@
 
 namespace clweave::page {
 
+// Explains the mark of a point in its note.
+inline constexpr const char* while_not_quiet =
+    "* undecided: rows were measured while the machine was not quiet";
+
 Json changes(const RunComparison&);        // a device before and after a change
 Json overview(const Input&);               // a box per device, and all traits of their profiles
 std::vector<Json> families(const Input&);  // per chapter: charts, baselines and findings
