@@ -17,6 +17,10 @@
 
 namespace clweave::results {
 
+std::string clock_of(const RunTime& run) {
+  return std::string(text_of(run.timer)) + (run.cold ? ", cold" : ", warm");
+}
+
 double CaseTimes::median_s() const {
   std::vector<double> times;
   for (const auto& run : runs) times.push_back(run.time_s);

@@ -67,6 +67,9 @@ struct RunTime : Measurement {
   }
 };
 
+// Returns CaseTimes::clock of a run.
+std::string clock_of(const RunTime&);
+
 // Returns the run of median time. For an even number it averages the numbers of the two in the middle and
 // takes rates from the average time, everything else from the slower one, and is doubtful if either is.
 // Throws if there is none.

@@ -104,13 +104,34 @@ TEST(Health, CountsATimeThatCannotBeTrueAsNotMeasured) {
 TEST(Health, ComparesNoTimesOfOtherClocksOrOtherWork) {
   auto other = session(1);
   for (auto& record : other) record.timer = Timer::host;
-  EXPECT_EQ(health_with(other), Health::unmeasured);
+  const auto by_host = health_of(set_of(other), reference());
+  EXPECT_EQ(by_host.at(0).health(), Health::unmeasured);
+  EXPECT_EQ(by_host[0].metrics[0].reason,
+            "0 of 3 cases: times are by host, warm, the reference's by event, warm");
   other = session(1);
   for (auto& record : other) record.bytes = 16000;
   EXPECT_EQ(health_with(other), Health::unmeasured);
   other = session(3);
   for (auto& record : other) record.throttled = 0.8;
   EXPECT_EQ(health_with(other), Health::unmeasured) << "while the canary ran slow";
+}
+
+TEST(Health, OneSessionByAnotherClockOrThatCannotBeTrueCostsItsOwnTimesAlone) {
+  auto by_host = session(2, 2), untrue = session(1.004, 2);
+  for (auto& record : by_host) record.timer = Timer::host;
+  untrue[0] = bad(untrue[0], "implausible", "too fast");
+  for (const auto& odd : {by_host, untrue}) {
+    const auto made = references_of(set_of(session(1) + odd + session(1.002, 3))).at(0).families;
+    ASSERT_THAT(made, SizeIs(2));
+    const auto& cases = made.at("loom").cases;
+    ASSERT_THAT(cases, SizeIs(3));
+    EXPECT_EQ(cases.at("loom/kernel=a").clock, "event, warm");
+    EXPECT_NEAR(cases.at("loom/kernel=a").time_s, 1.001e-3, 1e-9);
+  }
+  auto processes = session(1, 1) + session(2, 2) + session(1.001, 3);
+  for (auto& record : processes)
+    if (record.run == 2) record.timer = Timer::host;
+  EXPECT_EQ(health_with(processes), Health::pass);
 }
 
 TEST(Health, AllowsMoreWhereSessionsDifferMore) {

@@ -167,7 +167,7 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
                  std::size_t unit) {
   Metric out{.family = name, .allowed = family.allowed, .asked = family.cases.size(), .reason = {}};
   std::vector<double> ratios, weights;
-  std::string failed, slowest;
+  std::string failed, slowest, clocks;
   std::size_t failures = 0, slow_cases = 0;
   double farthest = 0;
   std::map<std::string_view, const DeviceCase*> here;
@@ -179,9 +179,12 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
       continue;
     }
     const auto it = here.find(id);
-    if (it == here.end() || it->second->clock != wanted.clock || it->second->work != wanted.work ||
-        std::isnan(it->second->log_times[unit]))
+    if (it == here.end() || it->second->work != wanted.work || std::isnan(it->second->log_times[unit]))
       continue;
+    if (it->second->clock != wanted.clock) {
+      clocks = fmt::format("times are by {}, the reference's by {}", it->second->clock, wanted.clock);
+      continue;
+    }
     ratios.push_back(it->second->log_times[unit] - std::log(wanted.time_s));
     weights.push_back(wanted.weight);
     if (const double beyond = ratios.back() - std::log(wanted.allowed); beyond > 0) {
@@ -198,8 +201,8 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
     out.reason = failures == 1 ? failed : fmt::format("{} and {} cases more", failed, failures - 1);
   } else if (ratios.empty() || (2 * out.measured < out.asked && slow_cases == 0)) {
     out.health = Health::unmeasured;
-    out.reason =
-        fmt::format("{} of {} cases: a larger --budget, or a quieter machine", out.measured, out.asked);
+    out.reason = fmt::format("{} of {} cases: {}", out.measured, out.asked,
+                             clocks.empty() ? "a larger --budget, or a quieter machine" : clocks);
   } else if (out.ratio > out.allowed) {
     out.health = Health::fail;
     out.reason = "slower than allowed";

@@ -19,28 +19,41 @@ std::string first_part(const std::string& text) { return text.substr(0, text.fin
 struct UnitTime {
   std::size_t unit;
   const CaseTimes* at;
+  std::string clock;               // of most of its runs
   double log_time;                 // unmeasured if the canary ran slow beside every run
   std::vector<double> by_process;  // in the order of the unit's processes
 };
 
-// Takes the runs of a unit; `processes` are the unit's so far.
+// Returns the key with the highest count.
+std::string most_common(const std::map<std::string, std::size_t>& counts) {
+  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+}
+
+// Takes the runs of a unit by the clock of most; `processes` are the unit's so far. Of three sessions one
+// that trusted the host's clock alone costs its own times, not those of the others.
 UnitTime unit_time(std::size_t unit, const CaseTimes& at, const std::vector<const RunTime*>& runs,
                    std::map<std::uint32_t, std::size_t>& processes) {
+  std::string clock = at.clock;
+  const bool differ = clock == several_clocks;
+  if (differ) {
+    std::map<std::string, std::size_t> clocks;
+    for (const auto* run : runs) ++clocks[clock_of(*run)];
+    clock = most_common(clocks);
+  }
   std::vector<double> all, by_process;
   for (const auto* run : runs) {
     const std::size_t process = processes.try_emplace(run->run, processes.size()).first->second;
-    if (run->slowed) continue;
+    if (run->slowed || (differ && clock_of(*run) != clock)) continue;
     if (by_process.size() <= process) by_process.resize(process + 1, unmeasured);
     all.push_back(by_process[process] = std::log(run->time_s));
   }
-  return {unit, &at, all.empty() ? unmeasured : median(all), std::move(by_process)};
+  return {unit, &at, std::move(clock), all.empty() ? unmeasured : median(all), std::move(by_process)};
 }
 
-// Returns the clock or work of most units.
-std::string most_common(const std::vector<UnitTime>& times, std::string CaseTimes::*member) {
-  std::map<std::string, std::size_t> counts;
-  for (const auto& one : times) ++counts[one.at->*member];
-  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+// Returns whether the runs that are ok may count: times that cannot be true are a busy host's, not the
+// device's.
+bool may_count(const CaseTimes& at) {
+  return at.ranks() && !at.tuned && (at.ok() ? at.reason != chosen_here : !is_device_failure(at));
 }
 
 Bound bound_of(const RunTime& run) {
@@ -67,8 +80,7 @@ void add(const DeviceResults& device, const std::string& location, Unit unit, bo
     return it->second;
   };
   for (const auto& at : device.cases) {
-    if (!at.ok() || !at.ranks() || at.tuned || at.clock == several_clocks || at.reason == chosen_here)
-      continue;
+    if (!may_count(at) || at.runs.empty()) continue;
     std::map<std::size_t, std::vector<const RunTime*>> runs;
     for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);
     const auto [it, is_new] = times.index.try_emplace(at.id(), times.cases.size());
@@ -88,14 +100,19 @@ std::optional<DeviceCase> case_of(const std::vector<UnitTime>& times, const std:
   DeviceCase out;
   out.id = any.id();
   out.family = any.family();
-  out.clock = most_common(times, &CaseTimes::clock);
-  out.work = most_common(times, &CaseTimes::work);
+  std::map<std::string, std::size_t> clocks, works;
+  for (const auto& one : times) {
+    ++clocks[one.clock];
+    ++works[one.at->work];
+  }
+  out.clock = most_common(clocks);
+  out.work = most_common(works);
   out.bound = bound_of(any.runs.front());
   out.log_times.assign(units.size(), unmeasured);
   out.by_process.resize(units.size());
   std::vector<double> seconds;
   for (const auto& one : times) {
-    if (one.at->clock != out.clock || one.at->work != out.work) {
+    if (one.clock != out.clock || one.at->work != out.work) {
       ++units[one.unit].apart;
       continue;
     }
