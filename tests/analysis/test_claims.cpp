@@ -31,6 +31,20 @@ using testing::SizeIs;
 
 namespace {
 
+// ---- Shipped claims --------------------------------------------------------------------------------------
+
+// Parses them once: that takes a tenth of a second, and hundreds of rulings ask for one.
+const std::vector<Claim>& shipped_claims() {
+  static const std::vector<Claim> all = load_claims("");
+  return all;
+}
+
+const Claim& shipped_claim(const std::string& id) {
+  const auto it = std::ranges::find(shipped_claims(), id, &Claim::id);
+  if (it == shipped_claims().end()) throw std::logic_error("no claim " + id);
+  return *it;
+}
+
 // ---- Invented rows ---------------------------------------------------------------------------------------
 
 Family loom() {
@@ -1000,8 +1014,8 @@ TEST(Claims, EachFindingAndWhatIsAskedBesideItMustHold) {
 ClaimResult ruling_of_shipped(const char* id, const std::function<double(const Case&)>& seconds,
                               int runs = 1) {
   constexpr double wide = 0.001;
-  const auto claims = chosen_claims(load_claims(""), {id});
-  const Rule& rule = claims.at(0).criteria.at(0).rule;
+  const Claim& claim = shipped_claim(id);
+  const Rule& rule = claim.criteria.at(0).rule;
   const auto& families = all_families();
   const Family& family = *std::ranges::find(families, rule.numerator.family, &Family::name);
   std::vector<Record> records;
@@ -1022,7 +1036,7 @@ ClaimResult ruling_of_shipped(const char* id, const std::function<double(const C
     }
   }
   const ResultsSet results = results_of(records, families);
-  ClaimResult out = claim_results_of(claims.at(0), device_rows(results).at(0), families).at(0);
+  ClaimResult out = claim_results_of(claim, device_rows(results).at(0), families).at(0);
   out.claim = nullptr;
   out.criterion = nullptr;
   return out;
@@ -1113,8 +1127,7 @@ std::function<double(const Case&)> with_one_curve(const std::vector<double>& tim
 
 // The finding that decides 000-g, of one run.
 Finding minima_by(const std::function<double(const Case&)>& seconds) {
-  const auto claims = chosen_claims(load_claims(""), {"000-g"});
-  const Rule& rule = claims.at(0).criteria.at(0).rule;
+  const Rule& rule = shipped_claim("000-g").criteria.at(0).rule;
   const Family& family = *std::ranges::find(all_families(), "copy", &Family::name);
   std::vector<Outcome> outcomes;
   for (const auto& axes : rule.numerator.alternatives()) {
@@ -1358,7 +1371,7 @@ TEST(ClaimsFile, IsHeldAgainstTheFamilies) {
 
 TEST(ClaimsFile, OursIsOfCasesThatThereAre) {
   EXPECT_EQ(load_claims(std::string(CLWEAVE_SOURCE_DIR) + "/results/published/claims.json").size(),
-            load_claims("").size());
+            shipped_claims().size());
 }
 
 // A launch with a work-item for each vector is no loop's best.
@@ -1366,7 +1379,7 @@ TEST(ShippedClaims, LoopsThatAreTriedLoop) {
   const auto& families = all_families();
   const auto copy = std::ranges::find(families, "copy", &Family::name);
   int tried = 0;
-  for (const auto& claim : load_claims("")) {
+  for (const auto& claim : shipped_claims()) {
     for (const auto& criterion : claim.criteria) {
       for (const auto side : {&Rule::numerator, &Rule::denominator, &Rule::numerator_before_change,
                               &Rule::denominator_before_change}) {
@@ -1390,7 +1403,7 @@ TEST(ShippedClaims, LoopsThatAreTriedLoop) {
 // word or kernel leaves a selection of which nothing can be measured.
 TEST(ShippedClaims, EverySelectionIsPossible) {
   const auto& families = all_families();
-  const auto claims = load_claims("");
+  const auto& claims = shipped_claims();
   EXPECT_THAT(claims, Not(IsEmpty()));
   for (const auto& claim : claims) {
     for (const auto& sides : claim.queries()) {
@@ -1502,7 +1515,7 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   // Billeter's compaction may choose its number of work-groups, Spataro's has none to choose; single values
   // fit local memory with more vectors than tuples do.
   const std::set<std::string> own_launches = {"000-k-sequences", "002-f-falls"};
-  for (const auto& claim : load_claims("")) {
+  for (const auto& claim : shipped_claims()) {
     for (const auto& criterion : claim.criteria) {
       SCOPED_TRACE(claim.id);
       std::set<std::size_t> numbers = tries_of_kernels(claim, criterion);
@@ -1521,7 +1534,7 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
 
 TEST(ShippedClaims, WhatTheSourceLaunchedIsAmongWhatIsTried) {
   int launches = 0;
-  for (const auto& claim : load_claims("")) {
+  for (const auto& claim : shipped_claims()) {
     if (claim.criteria.size() < 2) continue;
     for (const auto side : {&Rule::numerator, &Rule::denominator, &Rule::numerator_before_change,
                             &Rule::denominator_before_change}) {
@@ -1574,7 +1587,7 @@ void expect_axes_of(const Rule& rule, const Family& family) {
 }
 
 TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
-  for (const auto& claim : load_claims("")) {
+  for (const auto& claim : shipped_claims()) {
     for (const auto& criterion : claim.criteria) {
       SCOPED_TRACE(claim.id);
       const Rule& rule = criterion.rule;
@@ -1600,8 +1613,7 @@ ClaimResult ruling_on(const char* id, const char* device) {
   Record r = row({}, 1);
   r.device = device;
   const ResultsSet results = results_of({r});
-  const auto claims = chosen_claims(load_claims(""), {id});
-  ClaimResult out = claim_results_of(claims.at(0), device_rows(results).at(0), all_families()).at(0);
+  ClaimResult out = claim_results_of(shipped_claim(id), device_rows(results).at(0), all_families()).at(0);
   out.claim = nullptr;
   out.criterion = nullptr;
   return out;
@@ -1635,7 +1647,7 @@ TEST(CompiledClaims, OtherDevicesAreNotTested) {
 }
 
 TEST(CompiledClaims, NoRunMeasuresThem) {
-  for (const auto& claim : load_claims("")) {
+  for (const auto& claim : shipped_claims()) {
     if (claim.criteria.empty() || !claim.criteria.front().rule.is_of_compilers()) continue;
     EXPECT_THAT(claim.queries(), IsEmpty()) << claim.id;
   }
@@ -1649,7 +1661,7 @@ TEST(CompiledClaims, NoRunMeasuresThem) {
 
 TEST(ClaimJobs, SizesFollowTheDevice) {
   const auto& families = all_families();
-  const auto claims = chosen_claims(load_claims(""), {"003-d"});
+  const std::vector<Claim> claims = {shipped_claim("003-d")};
   Selection wanted;
   wanted.peaks = false;
   const auto n_of = [&](const DeviceInfo& device) {
@@ -1666,7 +1678,7 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
 
 // Sizes that the rule fixes.
 TEST(ClaimJobs, WhatTakesLongIsLeftOutWhereASecondOfTheDeviceIsTooMuch) {
-  const auto claims = chosen_claims(load_claims(""), {"000-j-factor"});
+  const std::vector<Claim> claims = {shipped_claim("000-j-factor")};
   Selection wanted;
   wanted.peaks = false;
   const auto jobs = [&](const char* type, double longest_s) {
@@ -1682,7 +1694,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithPeaksBeforeAndKnownIncorrectLast) {
   const auto& families = all_families();
   DeviceInfo processor = able("cpu");
   processor.extensions = "";
-  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, longest_case_unless_named_s);
+  const auto jobs = claim_jobs(shipped_claims(), families, {}, processor, longest_case_unless_named_s);
   const auto possible = std::ranges::count_if(jobs, [&](const Job& job) {
     try {
       plan_of(*job.family, job.at, processor);
@@ -1700,13 +1712,13 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithPeaksBeforeAndKnownIncorrectLast) {
   few.peaks = false;
   few.where = {"form=known_incorrect"};
   const auto known_incorrect_cases =
-      claim_jobs(chosen_claims(load_claims(""), {"004-b"}), families, few, able("gpu"));
+      claim_jobs(chosen_claims(shipped_claims(), {"004-b"}), families, few, able("gpu"));
   EXPECT_THAT(known_incorrect_cases, SizeIs(2));
 }
 
 // A search of 310 launches is no part of what decides all claims in minutes.
 TEST(ClaimJobs, WhatTakesHundredsOfCasesIsMeasuredOnlyIfNamed) {
-  const auto claims = chosen_claims(load_claims(""), {"000-g"});
+  const std::vector<Claim> claims = {shipped_claim("000-g")};
   Selection wanted;
   wanted.peaks = false;
   const auto jobs = [&](double longest_s) {
@@ -1718,7 +1730,7 @@ TEST(ClaimJobs, WhatTakesHundredsOfCasesIsMeasuredOnlyIfNamed) {
 
 TEST(ClaimJobs, AnUnknownClaimNamesThoseThereAre) {
   try {
-    chosen_claims(load_claims(""), {"999-z"});
+    chosen_claims(shipped_claims(), {"999-z"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code, ErrorCode::usage);
