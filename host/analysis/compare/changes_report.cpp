@@ -226,7 +226,7 @@ void families_block(const RunComparison& all, Report& out) {
   }
 }
 
-Cell cell_of(const Number& number) { return number ? Cell(rounded(*number)) : Cell(); }
+Cell rounded_cell(const Number& number) { return number ? Cell(rounded(*number)) : Cell(); }
 
 nlohmann::ordered_json together_of(const Basis& basis) {
   auto out = nlohmann::ordered_json::array();
@@ -291,8 +291,8 @@ void add_rows(const RunComparison& all, Report& out) {
       };
       take({row.device, row.family, row.id, word_of(row.transition),
             compared ? Cell(word_of(row.verdict)) : Cell(), number(row.ratio), number(row.low),
-            number(row.high), number(row.p), number(row.least), cell_of(row.old_s), cell_of(row.new_s),
-            count(row.old_runs), count(row.new_runs), row.reason});
+            number(row.high), number(row.p), number(row.least), rounded_cell(row.old_s),
+            rounded_cell(row.new_s), count(row.old_runs), count(row.new_runs), row.reason});
     }
   });
   out.nest({{"cases"}}, [&all] { return facts_of(all); });

@@ -19,7 +19,7 @@ namespace clweave::fleet {
 
 namespace {
 
-constexpr double least_variance = 1e-8;  // a coarse clock makes runs equal
+constexpr double least_variance_of_runs = 1e-8;  // a coarse clock makes runs equal
 
 std::string kind_of(const Record& record) {
   return fmt::format("{} / {} / {}", record.platform, record.device, record.driver);
@@ -60,7 +60,7 @@ struct Effect {
     if (degrees <= 0) return {};
     double sum = 0;
     for (const double e : runs) sum += (e - mean()) * (e - mean());
-    return {std::max(sum / degrees, least_variance), degrees};
+    return {std::max(sum / degrees, least_variance_of_runs), degrees};
   }
 };
 

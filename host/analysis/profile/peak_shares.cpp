@@ -18,7 +18,7 @@ namespace {
 
 enum class Missing { bound, peak, quiet_peak };
 
-std::string text_of(Missing why) {
+std::string reason_for(Missing why) {
   switch (why) {
     case Missing::bound: return "no bound is described; [cost] takes bound = \"memory\" and others";
     case Missing::peak: return "no peak was measured; run without --no-peak and --preset smoke";
@@ -63,7 +63,7 @@ std::vector<std::string> missing_shares(const DeviceResults& device, const std::
     names.resize(std::min(all, most_names));
     out.push_back(fmt::format("of peak: unknown for {}{}: {}", fmt::join(names, ", "),
                               all > most_names ? fmt::format(" and {} more", all - most_names) : "",
-                              text_of(why)));
+                              reason_for(why)));
   }
   return out;
 }

@@ -142,7 +142,7 @@ Number value_here(const ResultsSet& set, const DeviceResults& device, const Publ
   return {};
 }
 
-std::string text_of(const PublishedFigure& figure, double value) {
+std::string text_of_figure(const PublishedFigure& figure, double value) {
   switch (figure.quantity) {
     case PublishedFigure::Quantity::time: return seconds_text(value);
     case PublishedFigure::Quantity::fraction_of_peak: return percent_text(value, 0);
@@ -152,7 +152,7 @@ std::string text_of(const PublishedFigure& figure, double value) {
 }
 
 std::string published_text(const PublishedFigure& figure) {
-  std::string text = text_of(figure, figure.value);
+  std::string text = text_of_figure(figure, figure.value);
   if (!figure.fraction_of.empty()) text += " of " + figure.fraction_of;
   if (!figure.evidence.empty()) text += " (" + figure.evidence + ")";
   return text;
@@ -227,7 +227,7 @@ void add_family(Report& out, const ResultsSet& set, const Family& family,
       for (const Compared* any_launch : {static_cast<const Compared*>(nullptr), &compared}) {
         const Number value = value_here(set, *device, first, family, any_launch);
         here = here || value;
-        cells.push_back(value ? text_of(first, *value) : paint("-", Style::dim));
+        cells.push_back(value ? text_of_figure(first, *value) : paint("-", Style::dim));
       }
     }
     if (!here) continue;
