@@ -307,7 +307,7 @@ std::vector<double> numbers_of(std::size_t keys, const std::function<std::string
 
 // Builds a curve per row over the columns if all of these are numbers; else a curve per column over the rows;
 // else bars.
-DrawnGraph graph_of(const Block& block) {
+DrawnGraph graph_of_block(const Block& block) {
   const Against against(block);
   const auto across = numbers_of(block.columns.size(), [&](std::size_t c) { return block.column_text(c); });
   const auto down = !across.empty()
@@ -345,7 +345,7 @@ DrawnGraph graph_of(const Block& block) {
 }
 
 void add_plot(Report& out, const Block& block) {
-  const DrawnGraph graph = graph_of(block);
+  const DrawnGraph graph = graph_of_block(block);
   if (graph.series.empty()) return;
   out.line(title_of(block));
   out.drawing([graph](const Screen& screen) { return text_of(graph, screen); });

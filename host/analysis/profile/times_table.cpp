@@ -27,22 +27,22 @@ namespace {
 constexpr std::size_t most_lines = 16;
 
 // Values in the order that people expect: words as the family lists them, numbers by size.
-using Places = std::vector<std::pair<std::ptrdiff_t, Value>>;
+using Ranks = std::vector<std::pair<std::ptrdiff_t, Value>>;
 
 struct Line {
   const CaseTimes* at = nullptr;
   std::optional<RunTime> run;  // the typical one; empty: a row of it was not ok
   const Family* family = nullptr;
-  std::pair<std::ptrdiff_t, Places> task;  // the family's place, and the axes that say what is done
-  std::string variant;                     // what competes by its launch configurations alone
-  bool chosen = false;                     // among several of these
+  std::pair<std::ptrdiff_t, Ranks> task;  // the family's place, and the axes that say what is done
+  std::string variant;                    // what competes by its launch configurations alone
+  bool chosen = false;                    // among several of these
 
   double rank_s() const { return run && at->ranks() ? run->time_s : HUGE_VAL; }
 };
 
-Places task_of(const Family& family, const Case& at) {
+Ranks task_of(const Family& family, const Case& at) {
   const auto designs = design_axes(family);
-  Places out;
+  Ranks out;
   for (const auto& axis : family.axes) {
     if (axis.tunable || std::ranges::find(designs, axis.name) != designs.end()) continue;
     const Value& value = at.at(axis.name);
