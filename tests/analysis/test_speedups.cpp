@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "analysis/compared_rows.hpp"
 #include "suite/family.hpp"
 
@@ -40,4 +42,25 @@ TEST(SpeedUps, OfDisturbedRowsAreMarked) {
     EXPECT_THAT(shown_with(disturbed, "text"), HasSubstr("* undecided: the machine was not quiet"));
     EXPECT_THAT(shown_with(disturbed, "json"), HasSubstr("\"disturbed\": true"));
   }
+}
+
+TEST(SpeedUps, StandByTaskWithTheFastestFirst) {
+  Family loom = invented().front();
+  loom.axes.push_back({"n", "", {1, 2}});
+  const auto at = [](const char* kernel, const char* group, const char* n, double time_s) {
+    return row({{"kernel", kernel}, {"group", group}, {"n", n}}, time_s);
+  };
+  const std::vector<Record> records = {bad(at("grid", "64", "1", 9), "build_failed"),
+                                       at("grid", "32", "2", 9),
+                                       at("grid", "32", "1", 4),
+                                       at("row", "32", "1", 8),
+                                       at("row", "32", "2", 18),
+                                       at("grid", "64", "2", 6),
+                                       at("grid", "128", "1", 2)};
+  const std::string text = shown(speedups(set_of(records), {loom}, {}, {"kernel=row"}), "text");
+  std::vector<std::size_t> places;
+  for (const char* told : {"4.000x", "2.000x", "3.000x", "2.000x", "build_failed"})
+    places.push_back(text.find(told, places.empty() ? 0 : places.back() + 1));
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << text;
+  EXPECT_NE(places.back(), std::string::npos) << text;
 }

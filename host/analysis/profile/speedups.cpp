@@ -131,6 +131,16 @@ const CaseTimes* baseline_of(const Known& one, const std::vector<Known>& baselin
   return best;
 }
 
+// Sorts by task, in the order in which their baselines were met, and of a task the fastest first; what has no
+// speed-up comes last.
+void sort_by_task(std::vector<SpeedUp>& found, const std::vector<Known>& baselines) {
+  const auto task_of = [&](const SpeedUp& one) { return std::ranges::find(baselines, one.over, &Known::of); };
+  std::ranges::stable_sort(found, [&](const SpeedUp& a, const SpeedUp& b) {
+    const auto of_a = task_of(a), of_b = task_of(b);
+    return of_a != of_b ? of_a < of_b : a.ratio > b.ratio;
+  });
+}
+
 std::vector<SpeedUp> speedups_of(const DeviceResults& device, const Family& family,
                                  const Settings& settings) {
   std::vector<Known> baselines, others;
@@ -164,6 +174,7 @@ std::vector<SpeedUp> speedups_of(const DeviceResults& device, const Family& fami
                           base.of->least_s() < over->typical()->time_s;
                  });
   }
+  sort_by_task(out, baselines);
   return out;
 }
 
