@@ -141,6 +141,12 @@ void add_own(CLI::App& command, OwnKernels& out) {
       ->needs(kernel);
   expression("--bytes", words.bytes, "Bytes that it reads and writes, for GB/s: 8*n")->needs(kernel);
   expression("--operations", words.operations, "Its operations, for Gop/s: 2*n")->needs(kernel);
+  command
+      .add_option("--bound", words.bound,
+                  fmt::format("The peak that bounds it, of which rows then tell the share: {}",
+                              fmt::join(description::bound_names(), ", ")))
+      ->type_name("PEAK")
+      ->needs(kernel);
 }
 
 std::vector<std::string> load_own(const std::vector<std::string>& files) {

@@ -299,11 +299,17 @@ class Writer {
   }
 
   void cost() {
-    if (from_.bytes.empty() && from_.operations.empty()) return;
+    if (from_.bytes.empty() && from_.operations.empty()) {
+      if (from_.bound.empty()) return;
+      throw Error(
+          ErrorCode::usage,
+          "--bound needs --bytes or --operations, such as --bytes '8*n': rows tell the share of a peak");
+    }
     add("[cost]", "");
     if (!from_.bytes.empty()) add("read = " + in_quotes(from_.bytes), "--bytes " + shell_word(from_.bytes));
     if (!from_.operations.empty())
       add("operations = " + in_quotes(from_.operations), "--operations " + shell_word(from_.operations));
+    if (!from_.bound.empty()) add("bound = " + in_quotes(from_.bound), "--bound " + shell_word(from_.bound));
   }
 
   void checks() {
@@ -349,7 +355,8 @@ std::string Arguments::first_given() const {
                                                                          {"--local", &local},
                                                                          {"--within", &within},
                                                                          {"--bytes", &bytes},
-                                                                         {"--operations", &operations}}) {
+                                                                         {"--operations", &operations},
+                                                                         {"--bound", &bound}}) {
     if (!text->empty()) return option;
   }
   if (!args.empty()) return "--arg";

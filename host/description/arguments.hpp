@@ -21,6 +21,7 @@ struct Arguments {
   std::string within;                // of all checks: "2ulp", or relative "1e-5"; empty: the same value
   std::vector<std::string> defines;  // "GROUP=group": macros
   std::string bytes, operations;     // expressions, of one execution; empty: not known
+  std::string bound;                 // one of bound_names(): the peak it is held against; empty: none
 
   // Returns the first of these options that was given, besides --set; empty if none was.
   std::string first_given() const;

@@ -122,6 +122,7 @@ TEST_F(OwnKernels, AreMeasuredAsOurs) {
     EXPECT_EQ(one.status, Status::ok) << one.reason;
     EXPECT_EQ(one.verified, Verified::yes);
     EXPECT_EQ(one.bytes, 8 * std::stoi(one.axis("n")));
+    EXPECT_EQ(one.peak, Peak::copy);
     EXPECT_EQ(one.kernel_hash.size(), 16U);
   }
   EXPECT_EQ(rows().size(), 4U) << "no other family";
@@ -477,7 +478,7 @@ TEST_F(OwnKernels, OptionsDescribeAKernelWithoutADescription) {
       "64",      "--set",  "n=1e3,1e4",  "--arg",    "x=float[n]:random", "--arg",           "y=float[n]:out",
       "--arg",   "a=2.0f", "--arg",      "m=uint:n", "--no-peak",         "--csv",           csv(),
       "--bytes", "8*n",    "--overwrite"};
-  succeed(words + Strings{"--check", "y=2*x[i]"});
+  succeed(words + Strings{"--check", "y=2*x[i]", "--bound", "memory"});
   auto made = rows_of("scale");
   ASSERT_EQ(made.size(), 2U);
   for (const auto& one : made) {
@@ -538,6 +539,10 @@ TEST_F(OwnKernels, RefusedOptionsSayWhatToType) {
   refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--check", "x=1", "--within", "near"},
          {"--within near"});
   refuse(whole + Strings{"--within", "2ulp"}, {"--check"});
+  refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--bytes", "8*n", "--bound", "memry"},
+         {"--bound memry", "did you mean 'memory'"});
+  refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--bound", "memory"},
+         {"--bound needs --bytes or --operations"});
   refuse({"run", bare, "--kernel", "scael", "--global", "n", "--set", "n=64", "--arg", "x=float[n]", "--arg",
           "a=1.0f"},
          {"--kernel scael", "did you mean 'scale'"});

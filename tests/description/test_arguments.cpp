@@ -105,6 +105,7 @@ TEST(Arguments, EveryLineHasItsOption) {
   from.checks = {"x=i"};
   from.within = "2ulp";
   from.bytes = "8*n";
+  from.bound = "memory";
   const Written text = written(from, "scale.cl");
   const auto lines = split(text.toml, '\n');
   ASSERT_EQ(lines.size(), text.options.size() + 1) << text.toml;
@@ -117,6 +118,9 @@ TEST(Arguments, EveryLineHasItsOption) {
     }
     if (lines[i].starts_with("read = ")) {
       EXPECT_EQ(text.options[i], "--bytes \"8*n\"");
+    }
+    if (lines[i].starts_with("bound = ")) {
+      EXPECT_EQ(text.options[i], "--bound memory");
     }
   }
 }
