@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # gcc_warnings: what GCC would warn of in the files that a unit includes
-#   cmake -DGCC=g++ -DHOST=<repository>/host -DUNIT=<file that includes them> -DSTAMP=<file> -P gcc_warnings.cmake
-# Most of the time goes into headers, so files are compiled together. Where two of them have a name in common that
-# takes more than it should, but is no error: each is compiled by itself then.
+#   cmake "-DGCC=<g++ and its options>" -DPRECOMPILED=<header whose .gch is beside it> -DUNIT=<file that includes them>
+#     -DSTAMP=<file> -P gcc_warnings.cmake
+# Most of the time goes into headers, so the common ones are precompiled and files are compiled together. Where two of
+# them have a name in common that takes more than it should, but is no error: each is compiled by itself then.
 cmake_minimum_required(VERSION 3.21)
-set(command ${GCC} -std=c++20 -Wall -Wextra -Werror -I ${HOST})
+set(command ${GCC} -Winvalid-pch -include ${PRECOMPILED})
 execute_process(COMMAND ${command} -fsyntax-only ${UNIT} RESULT_VARIABLE result ERROR_VARIABLE said)
 file(STRINGS ${UNIT} lines)
 list(LENGTH lines count)
@@ -28,5 +29,5 @@ endif()
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${said}")
 endif()
-execute_process(COMMAND ${command} -MM -MF ${STAMP}.d -MT ${STAMP} ${UNIT} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${GCC} -MM -MF ${STAMP}.d -MT ${STAMP} ${UNIT} COMMAND_ERROR_IS_FATAL ANY)
 file(TOUCH ${STAMP})
