@@ -70,7 +70,7 @@ TEST(Stream, CountsTheBytesThatStreamCounts) {
 }
 
 TEST(Stream, AddsUpToTheLastElementAndNoPadding) {
-  constexpr std::uint64_t n = 1009, tile = 4 * 2 * 32;
+  constexpr std::uint64_t n = 1009, tile = 256;  // 32 work-items, 2 vectors of 4 each
   for (const char* kernel : {"dot", "read"}) {
     const Plan plan = plan_with("stream", {{"kernel", word(kernel)},
                                            {"width", number(4)},
