@@ -18,6 +18,7 @@
 
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
+#include "families/shared/levels.hpp"
 #include "families/shared/loop_limit.hpp"
 #include "families/shared/monotone.hpp"
 #include "families/shared/step_time.hpp"
@@ -226,137 +227,6 @@ struct Walked {
   }
 };
 
-struct Level {
-  std::int64_t first = 0, last = 0;  // working sets on the plateau
-  double ns = 0;
-  std::int64_t bytes = 0,
-               beyond = 0;  // largest set that fits, smallest that does not; 0: none
-  // The capacity lies between these, whatever the noise; where is_sure is false, not even that there is such
-  // a level.
-  std::int64_t low = 0, high = 0;
-  bool is_sure = true;
-};
-
-// Returns whether latency grows by 30 % within a doubling somewhere between two sizes. Slow growth is not the
-// end of a cache: a GPU's L1 is empty when a launch begins, so larger sets have more cold misses.
-bool is_steep(const Curve& ns, std::int64_t from, std::int64_t to) {
-  constexpr double steep = 1.3;
-  for (auto low = ns.find(from); low != ns.end() && low->first < to; ++low) {
-    const auto within = ns.upper_bound(std::min(2 * low->first, to));
-    const auto high = std::next(low) == within ? within : std::prev(within);  // the next one if there is none
-    if (high->second >= steep * low->second) return true;
-  }
-  return false;
-}
-
-// Finds the levels: plateaus over a factor of 1.4 in size within 15 % in latency, at least 30 % above the
-// previous one with a steep rise between. A level ends at the geometric mean of its latency and the next
-// one's, as near the end only some loads miss. The last level is memory.
-std::vector<Level> levels_of(const Curve& ns) {
-  constexpr double same = 1.15, other = 1.3, span = 1.4;
-  std::vector<Level> out;
-  for (auto first = ns.begin(); first != ns.end();) {
-    const auto behind =
-        std::find_if(first, ns.end(), [&](const auto& at) { return at.second > same * first->second; });
-    const auto last = std::prev(behind);
-    if (static_cast<double>(last->first) < span * static_cast<double>(first->first)) {
-      ++first;
-      continue;
-    }
-    if (out.empty() ||
-        (first->second >= other * out.back().ns && is_steep(ns, out.back().last, first->first)))
-      out.push_back({.first = first->first, .ns = first->second});
-    out.back().last = out.back().bytes = last->first;
-    first = behind;
-  }
-  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
-    const double half_way = std::sqrt(out[i].ns * out[i + 1].ns);
-    const auto beyond =
-        std::find_if(ns.begin(), ns.end(), [&](const auto& at) { return at.second > half_way; });
-    out[i].beyond = beyond->first;
-    out[i].bytes = std::prev(beyond)->first;
-  }
-  return out;
-}
-
-// Returns the largest set of a level whose loads are no slower than those of the next smaller one, by more
-// than noise: near the end of a cache only some loads miss.
-std::int64_t surely_within(const Level& level, const Curve& ns, double noise) {
-  const double slower = 1 + std::max(0.05, 2 * noise);
-  const auto is_slower = [&](Curve::const_iterator at) {
-    const auto before = std::prev(at);
-    // Sizes that lie far apart may grow as much as those between them.
-    const double steps =
-        std::log(static_cast<double>(at->first) / static_cast<double>(before->first)) / std::log(1.1);
-    return at->second > std::pow(slower, std::clamp(steps, 1.0, 3.0)) * before->second;
-  };
-  auto at = ns.find(level.last);
-  while (at->first > level.first && is_slower(at)) --at;
-  return at->first;
-}
-
-Curve with_noise(const Curve& ns, double noise, std::uint64_t seed) {
-  const Random<double> uniform(seed, 1);
-  Curve out = ns;
-  std::uint64_t i = 0;
-  // The sum of three numbers from -1 to 1 has variance 1.
-  for (auto& [bytes, value] : out) {
-    value *= std::exp(noise * (uniform(i) + uniform(i + 1) + uniform(i + 2)));
-    i += 3;
-  }
-  return out;
-}
-
-// Finds the levels, and how well they are known: from the monotone curve with its noise drawn again
-// (parametric bootstrap, Efron 1979), a level must follow in 9 of 10 draws, between the same sizes within a
-// factor of 1.5.
-std::vector<Level> drawn_levels_of(const Curve& ns, double noise) {
-  constexpr int draws = 40;
-  constexpr std::size_t least = 36;
-  constexpr double nothing = 0.01, alike = 2, widest = 8;
-  std::vector<Level> out = levels_of(ns);
-  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
-    out[i].low = surely_within(out[i], ns, noise);
-    out[i].high = out[i + 1].first;
-  }
-  if (noise <= nothing || out.size() < 2) return out;
-  std::vector<std::vector<double>> lows(out.size()), highs(out.size());
-  for (int draw = 0; draw < draws; ++draw) {
-    const Curve drawn = made_monotone(with_noise(ns, noise, static_cast<std::uint64_t>(draw)));
-    const std::vector<Level> levels = levels_of(drawn);
-    for (std::size_t k = 0; k + 1 < std::min(levels.size(), out.size()); ++k) {
-      const auto low = static_cast<double>(out[k].bytes) / alike,
-                 high = static_cast<double>(out[k].beyond) * alike;
-      if (static_cast<double>(levels[k].bytes) < low || static_cast<double>(levels[k].beyond) > high) break;
-      lows[k].push_back(static_cast<double>(surely_within(levels[k], drawn, noise)));
-      highs[k].push_back(static_cast<double>(levels[k + 1].first));
-    }
-  }
-  for (std::size_t k = 0; k + 1 < out.size(); ++k) {
-    out[k].is_sure = lows[k].size() >= least;
-    if (lows[k].empty()) continue;
-    out[k].low = std::min<std::int64_t>(out[k].low, std::llround(quantile(lows[k], 0.05)));
-    out[k].high = std::max<std::int64_t>(out[k].high, std::llround(quantile(highs[k], 0.95)));
-    out[k].is_sure =
-        out[k].is_sure && static_cast<double>(out[k].high) <= widest * static_cast<double>(out[k].low);
-  }
-  return out;
-}
-
-// Keeps the last answer: a profile asks again for each draw of its rows' medians, whose least times stay the
-// same.
-std::vector<Level> levels_of(const Curve& ns, double noise) {
-  thread_local Curve last;
-  thread_local double last_noise = -1;
-  thread_local std::vector<Level> levels;
-  if (noise != last_noise || ns != last) {
-    last = ns;
-    last_noise = noise;
-    levels = drawn_levels_of(ns, noise);
-  }
-  return levels;
-}
-
 // Returns the levels without memory.
 std::vector<Level> caches_of(const std::vector<Level>& levels) {
   std::vector<Level> out = levels;
@@ -399,7 +269,7 @@ Rise reach_of(const Walked& walked) {
 // that two do not fit into a shared one.
 std::int64_t share_of(const Level& level) {
   const auto page = static_cast<std::int64_t>(page_bytes);
-  return std::max(page, level.bytes * 3 / 4 / page * page);
+  return std::max(page, level.fits * 3 / 4 / page * page);
 }
 
 // Returns whether each compute unit has its own cache of this level; std::nullopt until that is measured.
@@ -415,13 +285,13 @@ std::optional<bool> is_own(const std::vector<Level>& levels, std::size_t i, cons
 std::int64_t half_of(const Level& level, bool own, const DeviceInfo& device) {
   const auto page = static_cast<std::int64_t>(page_bytes);
   const auto units = own ? 1 : static_cast<std::int64_t>(device.units());
-  return std::max(4 * page, level.bytes / 2 / units / page * page);
+  return std::max(4 * page, level.fits / 2 / units / page * page);
 }
 
 // Returns the working set whose chases tell a level's latency: about half of it, so that nothing else in the
 // cache matters.
 std::int64_t middle_of(const Level& level, const Curve& ns) {
-  const auto behind = ns.upper_bound(std::max(level.first, level.bytes / 2));
+  const auto behind = ns.upper_bound(std::max(level.first, level.fits / 2));
   return std::prev(behind)->first;
 }
 
@@ -441,7 +311,7 @@ Finding latency_of(const std::vector<Outcome>& outcomes, const Level& level, std
   for (const auto& o : outcomes) {
     const std::int64_t bytes = o.at.number("working_set");
     if (o.at.is("kernel", "chase") && o.at.is("links", "address") && level.first <= bytes &&
-        bytes <= level.bytes)
+        bytes <= level.fits)
       times.add(static_cast<std::int64_t>(hops_of(o.at)), o);
   }
   const std::string name = fmt::format("l{}_latency", number),
@@ -472,7 +342,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   if (lines.size() < 8) return out;  // the user's choice of sizes, no curve
   const auto levels = levels_of(lines);
   for (const auto& level : levels) {
-    if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
+    if (const auto bytes = between(level.fits, level.beyond, 1.06)) ask("chase", *bytes);
   }
   const Rise reach = reach_of(walked);
   if (const auto bytes = between(reach.last, reach.first, 1.2)) ask("tlb", *bytes);
@@ -492,7 +362,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     const std::int64_t bytes = half_of(caches[i], *each, device);
     ask("read", bytes, *each ? "own" : "in_turns");
     // A CPU core's share of a shared level may fit its private caches, which then absorb the writes.
-    if (device.type == "cpu" && !*each && i > 0 && bytes < 2 * caches[i - 1].bytes) continue;
+    if (device.type == "cpu" && !*each && i > 0 && bytes < 2 * caches[i - 1].fits) continue;
     ask("write", bytes);
     ask("copy", bytes);
   }
@@ -549,7 +419,7 @@ Finding capacity_of(const std::vector<Level>& levels, std::size_t i, const Curve
   const Level &level = levels[i], &next = levels[i + 1];
   Finding size{
       fmt::format("l{}_bytes", i + 1),
-      std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
+      std::sqrt(static_cast<double>(level.fits) * static_cast<double>(level.beyond)),
       "B",
       fmt::format("L{} capacity: between {:.3g} ns per load up to {} and {:.3g} ns from {} on, at their "
                   "geometric mean",
@@ -559,11 +429,11 @@ Finding capacity_of(const std::vector<Level>& levels, std::size_t i, const Curve
   if (!level.is_sure) {
     size.value.reset();
     size.text = fmt::format("the walks are too noisy to tell where L{} ends; {} explains them best", i + 1,
-                            text_of_bytes(level.bytes));
-  } else if (lines.rbegin()->first < 4 * level.bytes) {
+                            text_of_bytes(level.fits));
+  } else if (lines.rbegin()->first < 4 * level.fits) {
     size.value.reset();
     size.text = fmt::format("L{} ends near {}, but the largest working set, {}, is less than four times that",
-                            i + 1, text_of_bytes(level.bytes), text_of_bytes(lines.rbegin()->first));
+                            i + 1, text_of_bytes(level.fits), text_of_bytes(lines.rbegin()->first));
   }
   return size;
 }
