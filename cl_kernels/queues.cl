@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // queues: marks that a kernel ran, or keeps the device busy.
+#include "lib/generator.cl"
 
 // Marks a place, by one work-item.
 __kernel void mark(__global uint* restrict out, const uint place, const uint value) { out[place] = value; }
@@ -7,11 +8,4 @@ __kernel void mark(__global uint* restrict out, const uint place, const uint val
 // Marks a place per work-group, however many work-items it has.
 __kernel void mark_groups(__global uint* restrict out, const uint value) {
   if (get_local_id(0) == 0) out[get_group_id(0)] = value + (uint)get_group_id(0);
-}
-
-// Computes in registers alone.
-__kernel void compute(__global uint* restrict out, const uint seed, const uint iterations) {
-  uint x = seed + (uint)get_global_id(0);
-  for (uint i = 0; i < iterations; ++i) x = x * 1664525u + 1013904223u;
-  out[get_global_id(0)] = x;
 }

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <future>
 #include <limits>
+#include <memory>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -29,6 +32,22 @@ namespace clweave::device {
 namespace {
 
 bool restores(const Plan& plan) { return std::ranges::any_of(plan.buffers, &BufferSpec::restored); }
+
+// Waits until the driver calls back that the command has ended. The callback owns the promise, which it may
+// still be fulfilling when the wait for it returns.
+void wait_for_callback(cl::Event& last, const cl::CommandQueue& queue) {
+  using Ended = std::promise<cl_int>;
+  auto ended = std::make_unique<Ended>();
+  auto status = ended->get_future();
+  const auto tell = [](cl_event, cl_int of, void* data) {
+    const std::unique_ptr<Ended> to(static_cast<Ended*>(data));
+    to->set_value(of);
+  };
+  last.setCallback(CL_COMPLETE, tell, ended.get());
+  static_cast<void>(ended.release());
+  queue.flush();
+  if (const cl_int of = status.get(); of < 0) throw cl::Error(of, "a command");
+}
 
 // The buffers, kernels and checks of one plan on one device. A plan describes a case without OpenCL calls;
 // its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
@@ -88,8 +107,9 @@ class Execution {
       if (c % steps + 1 == steps) end_execution();
     }
     const double enqueued = host_now();
-    finish(last);
+    wait(last);
     const double ended = host_now();
+    if (plan_.wait != Wait::finish) finish(last);
     Sample sample{.event_s = 0, .host_s = (ended - before) / batch, .batch = batch};
     if (plan_.timed_by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
@@ -119,8 +139,10 @@ class Execution {
     cl::Event last;
     for (std::size_t step = 0; step < plan_.steps.size(); ++step)
       enqueue(step, step + 1 == plan_.steps.size() ? &last : nullptr);
-    finish(last);
-    return host_now() - before;
+    wait(last);
+    const double ended = host_now();
+    if (plan_.wait != Wait::finish) finish(last);
+    return ended - before;
   }
 
   void poison_outputs() {
@@ -235,6 +257,30 @@ class Execution {
     }
     for (std::size_t q = 1; q < queues_.size(); ++q) queues_[q].finish();
     device_.finish(queues_.front(), last);
+  }
+
+  // Waits as the plan says.
+  void wait(cl::Event& last) {
+    if (plan_.wait == Wait::finish) return finish(last);
+    if (plan_.wait == Wait::blocking_read) {
+      std::array<std::byte, 4> first{};
+      queues_.front().enqueueReadBuffer(memory_.front().buffer(), CL_TRUE, 0, first.size(), first.data());
+      return;
+    }
+    if (plan_.wait == Wait::callback) return wait_for_callback(last, queues_.front());
+    queues_.front().flush();
+    if (plan_.wait == Wait::event) {
+      last.wait();
+      return;
+    }
+    const auto has_ended = [&] {
+      const auto status = last.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+      if (status < 0) throw cl::Error(status, "a command");
+      return status == CL_COMPLETE;
+    };
+    while (!has_ended()) {
+      if (plan_.wait == Wait::sleep) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
   }
 
   std::string guard_problem() const {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
+#include "families/shared/generator.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -14,23 +14,32 @@ namespace {
 
 using Word = std::uint32_t;
 
-// Returns x after `trips` steps x -> a * x + c, which compute in queues.cl takes one by one.
-Word after(Word x, std::uint64_t trips) {
-  Word a = 1664525u, c = 1013904223u;
-  for (; trips > 0; trips /= 2) {
-    if (trips % 2 == 1) x = a * x + c;
-    c = a * c + c;
-    a *= a;
-  }
-  return x;
-}
-
-std::int64_t most_trips(const DeviceInfo& device) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(1000000000, device.most_turns()));
-}
+bool is_half_full(const Case& at) { return at.is("kernel", "half") || at.is("kernel", "beside"); }
 
 bool computes(const Case& at) {
-  return at.is("kernel", "compute") || at.is("kernel", "overlap") || at.is("kernel", "round_trip");
+  return at.is("kernel", "compute") || at.is("kernel", "overlap") || at.is("kernel", "round_trip") ||
+         is_half_full(at);
+}
+
+// Plans a kernel of a work-group for every second compute unit, or two of them, for which there is room at
+// once.
+Plan plan_half_full(const Case& at, const DeviceInfo& device, Word seed) {
+  Plan p;
+  const std::uint64_t trips = at.count("iterations", 0, most_trips(device)),
+                      group = std::min<std::uint64_t>(256, device.max_group),
+                      items = std::max<std::uint64_t>(1, device.units() / 2) * group,
+                      kernels = at.is("kernel", "beside") ? 2 : 1, queues = at.count("queues");
+  p.timed_by_host = true;
+  p.queues = {queues, at.is("queue_order", "in_order")};
+  for (std::uint64_t k = 0; k < kernels; ++k) {
+    const auto of = static_cast<Word>(seed + 2 * k);
+    const auto out = p.output<Word>(items);
+    p.launch("compute", {items}, {group}, out, of, static_cast<Word>(trips));
+    std::get<Launch>(p.steps.back()).queue = k % queues;
+    p.expect<Word>(out, [=](std::uint64_t i) { return after(static_cast<Word>(of + i), trips); });
+  }
+  p.cost = {.read = 0, .written = kernels * items * sizeof(Word), .flops = 0, .items = kernels};
+  return p;
 }
 
 Plan plan(const Case& at, const DeviceInfo& device) {
@@ -58,6 +67,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     p.cost = {.read = 0, .written = groups * sizeof(Word), .flops = 0, .items = groups};
     return p;
   }
+  if (is_half_full(at)) return plan_half_full(at, device, seed);
   p.timed_by_host = true;
   p.cost.items = 1;
   if (computes(at)) {
@@ -98,29 +108,45 @@ const Outcome* of_kernel(const std::vector<Outcome>& outcomes, const char* kerne
   return found;
 }
 
-// Returns the steps that take as long as the transfer, so that neither hides the other, rounded to two
-// digits.
-std::int64_t balanced_trips(const Outcome& compute, const Outcome& transfer, const DeviceInfo& device) {
-  const double trips =
-      static_cast<double>(compute.at.number("iterations")) * transfer.time_s / compute.time_s;
-  const double digit = std::pow(10, std::floor(std::log10(std::max(trips, 1.0))) - 1);
-  const auto most = static_cast<double>(most_trips(device));
-  return static_cast<std::int64_t>(std::clamp(std::round(trips / digit) * digit, 1.0, most));
+void set(Case& at, const std::string& axis, Value value) {
+  std::ranges::find(at.axes, axis, &std::pair<std::string, Value>::first)->second = std::move(value);
 }
 
-std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+// Asks for a kernel that takes as long as the transfer, so that neither hides the other, and both together.
+void refine_overlap(const std::vector<Outcome>& outcomes, const DeviceInfo& device, std::vector<Case>& out) {
   const Outcome* transfer = of_kernel(outcomes, "transfer");
   const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", 1000}});
-  if (transfer == nullptr || compute == nullptr) return {};
+  if (transfer == nullptr || compute == nullptr) return;
   Case alone = compute->at, both = transfer->at;
-  const auto set = [](Case& at, const std::string& axis, Value value) {
-    std::ranges::find(at.axes, axis, &std::pair<std::string, Value>::first)->second = std::move(value);
-  };
-  const std::int64_t trips = balanced_trips(*compute, *transfer, device);
+  const std::int64_t trips = trips_for(transfer->time_s, 1000, compute->time_s, device);
   set(alone, "iterations", trips);
   set(both, "iterations", trips);
   set(both, "kernel", "overlap");
-  return {alone, both};
+  out.push_back(alone);
+  out.push_back(both);
+}
+
+// Asks for a half-full kernel so long that launches do not count, and two of them in all ways.
+void refine_beside(const std::vector<Outcome>& outcomes, const DeviceInfo& device, std::vector<Case>& out) {
+  constexpr double wanted_s = 5e-3;
+  const Outcome* half = of_kernel(outcomes, "half", {{"iterations", 1000}});
+  if (half == nullptr) return;
+  Case at = half->at;
+  set(at, "iterations", trips_for(wanted_s, 1000, half->time_s, device));
+  out.push_back(at);
+  set(at, "kernel", "beside");
+  for (const auto& [queues, order] : {std::pair(1, "in_order"), {1, "out_of_order"}, {2, "in_order"}}) {
+    set(at, "queues", std::int64_t{queues});
+    set(at, "queue_order", order);
+    out.push_back(at);
+  }
+}
+
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Case> out;
+  refine_overlap(outcomes, device, out);
+  refine_beside(outcomes, device, out);
+  return out;
 }
 
 Finding time_finding(std::string name, const Outcome& o, const std::string& text) {
@@ -157,6 +183,32 @@ std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
     out.high = part(*compute->high_s, *transfer->high_s, *both->low_s);
   }
   return out;
+}
+
+// Computes which part of a half-full kernel ran beside another one.
+void add_beside(const std::vector<Outcome>& outcomes, std::vector<Finding>& out) {
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", "beside")) continue;
+    const Outcome* half = of_kernel(outcomes, "half", {{"iterations", o.at.number("iterations")}});
+    if (half == nullptr) continue;
+    const bool one = o.at.number("queues") == 1, in_order = o.at.is("queue_order", "in_order");
+    const std::string name = !one       ? "beside_queues"
+                             : in_order ? "beside_in_order"
+                                        : "beside_out_of_order",
+                      where = !one       ? "by two queues"
+                              : in_order ? "in one queue"
+                                         : "in one out-of-order queue";
+    const auto part = [](double alone, double both) { return (2 * alone - both) / alone; };
+    Finding& found = out.emplace_back(Finding{
+        name, part(half->time_s, o.time_s), "",
+        fmt::format("fraction of a kernel on half of the compute units that runs beside another {}: 0 "
+                    "if one waits for the other, 1 if neither is slowed",
+                    where)});
+    found.from = {half, &o};
+    if (!half->low_s || !half->high_s || !o.low_s || !o.high_s) continue;
+    found.low = part(*half->low_s, *o.high_s);
+    found.high = part(*half->high_s, *o.low_s);
+  }
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
@@ -196,6 +248,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                fmt::format("work-groups of {} work-items that write a 32-bit word each",
                                            groups->at.number("group"))));
   if (auto found = overlap(outcomes)) out.push_back(std::move(*found));
+  add_beside(outcomes, out);
   return out;
 }
 
@@ -215,17 +268,17 @@ Family queues() {
             .meaning =
                 "launch: empty launches; round_trip: one launch and the wait for it; groups: one launch of "
                 "many work-groups; compute, transfer, overlap: a kernel, a read into pinned memory, both "
-                "by two queues",
-            .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap"}},
+                "by two queues; half, beside: a kernel for half of the compute units, two of them",
+            .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap", "half", "beside"}},
            {.name = "queues",
             .meaning = "queues that the launches are distributed to",
             .values = {1, 2, 4, 8, 16, 32, 64},
             .domain = whole(1, 256),
-            .when = of({"launch"})},
+            .when = of({"launch", "beside"})},
            {.name = "queue_order",
             .meaning = "order of execution: in_order or out_of_order queues",
             .values = {"in_order", "out_of_order"},
-            .when = of({"launch"})},
+            .when = of({"launch", "beside"})},
            {.name = "launches",
             .meaning = "launches of one execution",
             .values = {64},
@@ -261,15 +314,18 @@ Family queues() {
                             "kernel=launch launches=5 queues=2 queue_order=out_of_order",
                             "kernel=round_trip idle_ms=0,1 iterations=0,7",
                             "kernel=groups groups=67 group=1,64", "kernel=compute iterations=7",
-                            "kernel=transfer n=4100", "kernel=overlap iterations=7 n=4100"},
+                            "kernel=transfer n=4100", "kernel=overlap iterations=7 n=4100",
+                            "kernel=half iterations=7", "kernel=beside iterations=7 queues=1,2",
+                            "kernel=beside iterations=7 queue_order=out_of_order"},
                   .quick = {"kernel=launch queues=1,4,16", "kernel=launch queues=1 queue_order=out_of_order",
                             "kernel=round_trip idle_ms=0,100 iterations=0,1000", "kernel=groups",
-                            "kernel=compute iterations=1000", "kernel=transfer"},
+                            "kernel=compute iterations=1000", "kernel=transfer",
+                            "kernel=half iterations=1000"},
                   .paper = {},
                   .full = {"kernel=launch queues=1,2,4,8,16,32,64 queue_order=in_order,out_of_order",
                            "kernel=round_trip idle_ms=0,1,10,100 iterations=0,1000",
                            "kernel=groups group=1,64,256", "kernel=compute iterations=1000",
-                           "kernel=transfer"}},
+                           "kernel=transfer", "kernel=half iterations=1000"}},
       .view = {.rows = {"kernel", "queues", "queue_order", "idle_ms", "group"},
                .columns = {"iterations"},
                .quantity = "items"},
@@ -277,10 +333,14 @@ Family queues() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"queues_gain", "x", "time of launches on one queue / on the best number of queues"},
-                 {"wake_up", "x", "time of a round trip after 100 ms idle / without idling"},
-                 {"group_rate", "M/s", "work-groups started per second"},
-                 {"overlap", "", "fraction of a transfer that overlaps a kernel"}}};
+      .traits = {
+          {"queues_gain", "x", "time of launches on one queue / on the best number of queues"},
+          {"wake_up", "x", "time of a round trip after 100 ms idle / without idling"},
+          {"group_rate", "M/s", "work-groups started per second"},
+          {"overlap", "", "fraction of a transfer that overlaps a kernel"},
+          {"beside_queues", "", "fraction of a half-full kernel that runs beside one of another queue"},
+          {"beside_out_of_order", "",
+           "fraction of a half-full kernel that runs beside one of its out-of-order queue"}}};
 }
 
 }  // namespace clweave::families

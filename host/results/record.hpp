@@ -76,7 +76,6 @@ struct Record : Measurement {
   Count outliers;
   Number throttled;
   Number steal;
-  Number own_cpus;
   Number other_cpus;
   Number cpu_wait;
   Number quota;

@@ -100,8 +100,9 @@ std::string argument_text(const Arg& arg) {
 
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
-  std::string text = fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
-                                 plan.queues.count, plan.queues.in_order, plan.never_batched, plan.idle_s);
+  std::string text =
+      fmt::format("{} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.queues.count,
+                  plan.queues.in_order, static_cast<int>(plan.wait), plan.never_batched, plan.idle_s);
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}, restored {}", spec.bytes, spec.spare,
                         static_cast<int>(spec.place), spec.misaligned, spec.restored);

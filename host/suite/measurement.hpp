@@ -25,6 +25,7 @@ struct Measurement {
   Peak peak = Peak::none;
   Number fraction_of_peak = {};  // not at smoke sizes, which have no peaks
   Number value = {};             // maximum that the plan's check with a unit measured
+  Number own_cpus = {};          // processors that this process used meanwhile
 
   // Returns whether the rate is in operations rather than bytes: by the peak, else if the case does more than
   // four operations per byte.

@@ -194,6 +194,16 @@ struct Queues {
   bool in_order = true;
 };
 
+// How the host waits for the end of an execution.
+enum class Wait {
+  finish,         // clFinish
+  event,          // clWaitForEvents
+  blocking_read,  // a blocking clEnqueueReadBuffer of the first bytes of the first buffer
+  callback,       // clSetEventCallback, and a thread that sleeps until it is called
+  poll,           // asks for the event's status again and again
+  sleep           // the same, with 100 us of sleep in between
+};
+
 struct Plan {
   std::string source;  // the kernel file, without .cl; empty: the family's own
   std::map<std::string, std::string> defines;
@@ -201,6 +211,7 @@ struct Plan {
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
   Queues queues;
+  Wait wait = Wait::finish;    // all but finish: for plans of one queue
   bool timed_by_host = false;  // because the host works too or there are several queues
   bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`

@@ -97,7 +97,8 @@ double of_queues(const Case& at, double hidden) {
     return (at.number("idle_ms") > 0 ? 50e-6 : 10e-6) + 1e-9 * static_cast<double>(at.number("iterations"));
   if (kernel == "groups") return 1e-3;
   const double compute_s = 200e-9 * static_cast<double>(at.number("iterations")), transfer_s = 3e-3;
-  if (kernel == "compute") return compute_s;
+  if (kernel == "compute" || kernel == "half") return compute_s;
+  if (kernel == "beside") return (2 - (at.number("queues") == 2 ? hidden : 0)) * compute_s;
   if (kernel == "transfer") return transfer_s;
   return compute_s + transfer_s - hidden * std::min(compute_s, transfer_s);
 }
@@ -115,6 +116,8 @@ TEST(QueuesFindings, TellWhatOverlaps) {
   for (const double hidden : {0.0, 0.5, 1.0}) {
     const auto found = concluded("queues", [&](const Case& at) { return of_queues(at, hidden); });
     EXPECT_THAT(*named(found, "overlap").value, DoubleNear(hidden, 1e-6));
+    EXPECT_THAT(*named(found, "beside_queues").value, DoubleNear(hidden, 1e-6));
+    EXPECT_THAT(*named(found, "beside_in_order").value, DoubleNear(0, 1e-6));
   }
 }
 
@@ -123,8 +126,11 @@ TEST(QueuesFindings, HoldAKernelAgainstATransferThatTakesAsLong) {
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(family, "quick")) outcomes.emplace_back(at, of_queues(at, 0));
   const auto asked = family.refine(outcomes, roomy());
-  ASSERT_EQ(asked.size(), 2u);
-  for (const auto& at : asked) EXPECT_EQ(at.number("iterations"), 15000) << at.id();
+  ASSERT_EQ(asked.size(), 6u);
+  for (const auto& at : asked)
+    EXPECT_EQ(at.number("iterations"),
+              at.is("kernel", "compute") || at.is("kernel", "overlap") ? 15000 : 25000)
+        << at.id();
   EXPECT_EQ(family.refine({outcomes.front()}, roomy()).size(), 0u);
 }
 

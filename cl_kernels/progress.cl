@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// progress: litmus tests of forward progress: work-groups and work-items that wait for each other, with a bound.
+//
+// Each writes how often it looked until it saw the other, or GAVE_UP after `most` times. Atomics of OpenCL 1.1 read the
+// flags, because no compiler may keep their values in registers.
+#ifdef EDITOR
+#define GAVE_UP 0xffffffffu
+#define GROUP 64
+#elif !defined(GAVE_UP) || !defined(GROUP)
+#error "progress.cl needs GAVE_UP and GROUP from the host"
+#endif
+
+uint looks_until_set(volatile __global uint* flag, const uint set, const uint most) {
+  for (uint looks = 1; looks <= most; ++looks)
+    if (atomic_or(flag, 0u) == set) return looks;
+  return GAVE_UP;
+}
+
+// Each work-group waits for the one that drew the ticket before its own, as single-pass scans do: those before it have
+// begun, so it is enough that whoever has begun goes on.
+__kernel void ticket(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
+                     const uint first_ticket, const uint set, const uint most) {
+  if (get_local_id(0) != 0) return;
+  const uint mine = atomic_inc(tickets) - first_ticket;
+  out[mine] = mine == 0 ? 1u : looks_until_set(flags + mine - 1, set, most);
+  atomic_xchg(flags + mine, set);
+}
+
+// Each work-group waits until the one with the next number has begun, and the last for the first.
+__kernel void next_group(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
+                         const uint first_ticket, const uint set, const uint most) {
+  if (get_local_id(0) != 0) return;
+  const uint mine = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+  atomic_inc(tickets);
+  atomic_xchg(flags + mine, set);
+  out[mine] = looks_until_set(flags + (mine + 1) % groups, set, most);
+}
+
+// Each work-item but the last of its work-group waits until the next one has gone on, which it may not where the
+// work-items of a sub-group share an instruction pointer: those that have seen enough wait behind the loop.
+__kernel void next_item(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
+                        const uint first_ticket, const uint set, const uint most) {
+  const uint mine = (uint)get_global_id(0);
+  atomic_inc(tickets);
+  out[mine] = get_local_id(0) + 1 == GROUP ? 1u : looks_until_set(flags + mine + 1, set, most);
+  atomic_xchg(flags + mine, set);
+}
