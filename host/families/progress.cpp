@@ -20,12 +20,12 @@ using Word = std::uint32_t;
 
 constexpr Word gave_up = UINT32_MAX;
 // Of tens of nanoseconds up to microseconds each. Where giving up is the rule, few keep the case short; where
-// it decides that a device is weak, ten times as many outlast a processor's thread that another program keeps
-// off it.
-constexpr std::uint64_t looks = 20000;
+// it decides that a device is weak, a hundred times as many outlast a processor's thread that another program
+// keeps off it.
+constexpr std::uint64_t looks = 2000;
 
 std::uint64_t groups_of(const Case& at, const DeviceInfo& device) {
-  return at.is("groups", "resident") ? device.units() : at.is("groups", "many") ? 64 * device.units() : 1;
+  return at.is("groups", "resident") ? device.units() : at.is("groups", "many") ? 256 * device.units() : 1;
 }
 
 // Counts who gave up.
@@ -118,7 +118,7 @@ Family progress() {
                 "for the first; next_item: for the next work-item of the work-group to go on, but the last",
             .values = {"ticket", "next_group", "next_item"}},
            {.name = "groups",
-            .meaning = "work-groups: one per compute unit, 64 per compute unit, which are more than fit at "
+            .meaning = "work-groups: one per compute unit, 256 per compute unit, which are more than fit at "
                        "once, or one",
             .values = {"many", "resident", "one"}},
            {.name = "group",
@@ -135,7 +135,7 @@ Family progress() {
                   .quick = {"waits=ticket groups=many looks=200000", "waits=next_group groups=many",
                             "waits=next_group groups=resident looks=200000", "waits=next_item groups=one"},
                   .paper = {},
-                  .full = {"waits=ticket,next_group groups=many,resident looks=20000,200000",
+                  .full = {"waits=ticket,next_group groups=many,resident looks=2000,200000",
                            "waits=next_item groups=one group=32,64,256"}},
       .view = {.rows = {"waits"}, .columns = {"groups"}, .quantity = "items"},
       .plan = plan,

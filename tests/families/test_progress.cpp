@@ -32,10 +32,10 @@ std::vector<Finding> concluded(double tickets, double resident, double many, dou
 }
 
 TEST(ProgressCheck, CountsWhoGaveUpAndRefusesWhatNobodyWrites) {
-  EXPECT_EQ(told({1, 20000, UINT32_MAX}).wrong, 0U);
-  EXPECT_EQ(told({1, 20000, UINT32_MAX}).measured, 1);
-  EXPECT_EQ(told({1, 0, 20001}).wrong, 2U);
-  EXPECT_THAT(told({1, 0, 20001}).first_text, HasSubstr("[1] is 0"));
+  EXPECT_EQ(told({1, 2000, UINT32_MAX}).wrong, 0U);
+  EXPECT_EQ(told({1, 2000, UINT32_MAX}).measured, 1);
+  EXPECT_EQ(told({1, 0, 2001}).wrong, 2U);
+  EXPECT_THAT(told({1, 0, 2001}).first_text, HasSubstr("[1] is 0"));
 }
 
 TEST(ProgressFindings, TellTheStrongestGuarantee) {
