@@ -132,8 +132,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("FIRST", define_of(first)).define("SECOND", define_of(second)).define("RATIO", work.ratio);
   p.define("CHAINS", chains).define("UNROLL", work.unroll).define("WIDTH", work.width);
   p.define("GROUP", work.group).define("ROWS", rows);
-  // Native functions need no steps of other kinds around them then.
-  p.options = "-cl-denorms-are-zero";
+  // NVIDIA's native functions need no steps of other kinds around them then; others' need none anyway.
+  if (device.vendor.find("NVIDIA") != std::string::npos) p.options = "-cl-denorms-are-zero";
   if (first == "local" || second == "local") Plan::need_local(device, work.group * rows * sizeof(Word));
   const auto in = p.input<Word>(chains * work.width, work.start);
   const std::uint64_t of_first = work.steps * work.ratio;

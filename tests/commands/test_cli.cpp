@@ -1329,8 +1329,9 @@ TEST_F(Cli, TuneSaysWhatMayBeTyped) {
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
       {{"--family", "branch_divergence"},
-       "--family compaction,copy,grayscale,reduction,scan; with --preset quick"},
-      {{"--family", "branch_divergence", "--preset", "quick"}, "access,arithmetic,compaction,copy,"}};
+       "--family async_copy,compaction,copy,grayscale,reduction,scan,stream; with --preset quick"},
+      {{"--family", "branch_divergence", "--preset", "quick"},
+       "access,arithmetic,async_copy,compaction,copy,"}};
   for (const auto& [words, hint] : wrong) {
     const Ended ended = run(Strings{"tune", "--csv", csv()} + words);
     EXPECT_EQ(ended.code, 2) << ended.err;
