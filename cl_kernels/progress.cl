@@ -19,7 +19,7 @@ uint looks_until_set(volatile __global uint* flag, const uint set, const uint mo
 // Each work-group waits for the one that drew the ticket before its own, as single-pass scans do: those before it have
 // begun, so it is enough that whoever has begun goes on.
 __kernel void ticket(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
-                     const uint first_ticket, const uint set, const uint most) {
+                     const uint set, const uint most, const uint first_ticket) {
   if (get_local_id(0) != 0) return;
   const uint mine = atomic_inc(tickets) - first_ticket;
   out[mine] = mine == 0 ? 1u : looks_until_set(flags + mine - 1, set, most);
@@ -28,7 +28,7 @@ __kernel void ticket(__global uint* restrict out, volatile __global uint* flags,
 
 // Each work-group waits until the one with the next number has begun, and the last for the first.
 __kernel void next_group(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
-                         const uint first_ticket, const uint set, const uint most) {
+                         const uint set, const uint most) {
   if (get_local_id(0) != 0) return;
   const uint mine = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
   atomic_inc(tickets);
@@ -39,7 +39,7 @@ __kernel void next_group(__global uint* restrict out, volatile __global uint* fl
 // Each work-item but the last of its work-group waits until the next one has gone on, which it may not where the
 // work-items of a sub-group share an instruction pointer: those that have seen enough wait behind the loop.
 __kernel void next_item(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
-                        const uint first_ticket, const uint set, const uint most) {
+                        const uint set, const uint most) {
   const uint mine = (uint)get_global_id(0);
   atomic_inc(tickets);
   out[mine] = get_local_id(0) + 1 == GROUP ? 1u : looks_until_set(flags + mine + 1, set, most);
