@@ -67,7 +67,9 @@ __kernel void straight(__global T* restrict out, __global const T* restrict in, 
   T x0 = from[0], x1 = from[1], x2 = from[2], x3 = from[3], x4 = from[4], x5 = from[5], x6 = from[6], x7 = from[7];
 #if CPU
   volatile T cut[8];
+  (void)cut;
 #endif
+  (void)never;  // a short body has no other block
 #pragma unroll 1
   for (uint i = 0; i < iterations; ++i) {
 #if STATEMENTS & 64
