@@ -13,7 +13,7 @@ struct TimedBatch {
   int executions;
   double device_s;   // from the first start to the last end
   double host_s;     // from the first call until the host heard of the end
-  double enqueue_s;  // the part of it before the host began to wait
+  double enqueue_s;  // the part of it before the host began to wait, and the pause of a wait that sleeps
 };
 
 // Collects batches. The host may be delayed, so only the least of what it waited beyond the device's time

@@ -107,16 +107,16 @@ class Execution {
       if (c % steps + 1 == steps) end_execution();
     }
     const double enqueued = host_now();
-    wait(last);
-    const double ended = host_now();
-    if (plan_.wait != Wait::finish) finish(last);
+    const double ended = end_of(last);
     Sample sample{.event_s = 0, .host_s = (ended - before) / batch, .batch = batch};
     if (plan_.timed_by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
     // With batching, swapped time stamps would still give a positive duration, so check each event.
     const bool valid = begin.valid() && end.valid() && begin.end <= end.end;
     const double device_s = Stamps{valid, begin.start, end.end}.seconds();
-    clocks_.add({batch, device_s, ended - before, enqueued - before});
+    // The system may add as much again to a pause.
+    const double pause_s = plan_.wait == Wait::sleep ? 2 * std::chrono::duration<double>(pause).count() : 0;
+    clocks_.add({batch, device_s, ended - before, enqueued - before + pause_s});
     sample.event_s = device_s / batch;
     return sample;
   }
@@ -139,10 +139,7 @@ class Execution {
     cl::Event last;
     for (std::size_t step = 0; step < plan_.steps.size(); ++step)
       enqueue(step, step + 1 == plan_.steps.size() ? &last : nullptr);
-    wait(last);
-    const double ended = host_now();
-    if (plan_.wait != Wait::finish) finish(last);
-    return ended - before;
+    return end_of(last) - before;
   }
 
   void poison_outputs() {
@@ -259,6 +256,14 @@ class Execution {
     device_.finish(queues_.front(), last);
   }
 
+  // Returns when a wait as the plan says has ended. Nothing runs any more then, whatever the driver said.
+  double end_of(cl::Event& last) {
+    wait(last);
+    const double ended = host_now();
+    if (plan_.wait != Wait::finish) finish(last);
+    return ended;
+  }
+
   // Waits as the plan says.
   void wait(cl::Event& last) {
     if (plan_.wait == Wait::finish) return finish(last);
@@ -279,7 +284,7 @@ class Execution {
       return status == CL_COMPLETE;
     };
     while (!has_ended()) {
-      if (plan_.wait == Wait::sleep) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (plan_.wait == Wait::sleep) std::this_thread::sleep_for(pause);
     }
   }
 
@@ -288,6 +293,8 @@ class Execution {
     for (std::size_t b = 0; b < memory_.size() && wrong.empty(); ++b) wrong = memory_[b].guard_problem(b);
     return wrong;
   }
+
+  static constexpr std::chrono::microseconds pause{100};  // of Wait::sleep
 
   OpenDevice& device_;
   const Plan& plan_;
