@@ -26,8 +26,6 @@ constexpr double kept_between_sessions = 0.01;
 // The part of the variance between processes of different sessions that the runs of one session do not show.
 constexpr double of_sessions_alone = 0.25;
 constexpr double degrees_of_scatter = 4;  // heavier tails than normal
-// Units cannot agree better than their samples resolve, and a coarse clock makes them equal.
-constexpr double least_variance = 1e-8;
 
 // Sums the squares about each group's mean, over several groups of units of one case.
 struct Squares {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <span>
 
+#include "analysis/rows/prior.hpp"
+
 namespace clweave::fleet {
 
 namespace {
-
-constexpr double least_variance_of_devices = 1e-8;  // a coarse clock makes devices equal
 
 Spread least_prior(const Effects& effects) {
   Spread out = effects.families.front().prior;
@@ -87,7 +87,7 @@ Sums Sums::without(double value) const {
 }
 
 Spread Sums::spread() const {
-  return {std::max(least_variance_of_devices, (squares - n * mean() * mean()) / (n - 1)), n - 1};
+  return {std::max(least_variance, (squares - n * mean() * mean()) / (n - 1)), n - 1};
 }
 
 double Difference::p(double margin) const {

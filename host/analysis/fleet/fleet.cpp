@@ -18,6 +18,7 @@
 #include "analysis/fleet/groups.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "analysis/fleet/wide_spread.hpp"
+#include "analysis/rows/prior.hpp"
 #include "base/error.hpp"
 
 namespace clweave::fleet {
@@ -434,7 +435,7 @@ Spread spread_within(const Measure& measure, double margin) {
   std::vector<double> there = measure.values;
   std::erase_if(there, [](double value) { return std::isnan(value); });
   const double sd = (quantile(there, 0.75) - quantile(there, 0.25)) / interquartile_of_normal;
-  return {std::max(1e-8, sd * sd), efficiency * groups.within.degrees};
+  return {std::max(least_variance, sd * sd), efficiency * groups.within.degrees};
 }
 
 // Returns the spread of a baseline of four or more devices. Sessions of one device do not tell what devices

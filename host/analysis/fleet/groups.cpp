@@ -5,12 +5,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/rows/prior.hpp"
+
 namespace clweave::fleet {
 
 namespace {
 
 constexpr std::size_t least_values = 4, most_groups = 4;
-constexpr double least_variance = 1e-8;  // a coarse clock makes values equal
 
 // Sums of sorted values, for the sum of squares around the mean of any stretch of them.
 class Stretches {

@@ -25,12 +25,11 @@ constexpr const char* schema = "clweave-reference-1";
 // Computes the variance of effects over sessions.
 Spread spread_of(const std::vector<double>& effects) {
   if (effects.size() < 2) return {};
-  constexpr double least = 1e-8;  // a coarse clock makes sessions equal
   double mean = 0, sum = 0;
   for (const double value : effects) mean += value / static_cast<double>(effects.size());
   for (const double value : effects) sum += (value - mean) * (value - mean);
   const auto degrees = static_cast<double>(effects.size() - 1);
-  return {std::max(least, sum / degrees), degrees};
+  return {std::max(least_variance, sum / degrees), degrees};
 }
 
 // Returns by what factor good devices exceed a reference of so many sessions with this probability.

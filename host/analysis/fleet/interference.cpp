@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/compare/changes.hpp"
+#include "analysis/rows/prior.hpp"
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
 #include "report/table.hpp"
@@ -18,8 +19,6 @@
 namespace clweave::fleet {
 
 namespace {
-
-constexpr double least_variance_of_runs = 1e-8;  // a coarse clock makes runs equal
 
 std::string kind_of(const Record& record) {
   return fmt::format("{} / {} / {}", record.platform, record.device, record.driver);
@@ -60,7 +59,7 @@ struct Effect {
     if (degrees <= 0) return {};
     double sum = 0;
     for (const double e : runs) sum += (e - mean()) * (e - mean());
-    return {std::max(sum / degrees, least_variance_of_runs), degrees};
+    return {std::max(sum / degrees, least_variance), degrees};
   }
 };
 

@@ -15,6 +15,9 @@
 
 namespace clweave::rows {
 
+// The least variance that logarithms of times are taken to have, as a coarse clock makes them equal.
+inline constexpr double least_variance = 1e-8;
+
 // Returns the variance of the logarithm of an execution's time between processes, on a device of this type
 // ("gpu", "cpu") by this timer. `command_s` is the execution's time over the number of its commands;
 // `of_median` the variance of the logarithm of its median by its own samples, 0 if it is not known. A smooth
