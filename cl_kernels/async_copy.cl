@@ -11,16 +11,11 @@
 #elif !defined(TILE) || !defined(GROUP) || !defined(WORK)
 #error "async_copy.cl needs TILE, GROUP and WORK from the host"
 #endif
-
-// Takes WORK steps of a linear congruential generator (constants of Numerical Recipes).
-uint worked(uint x) {
-  for (uint i = 0; i < WORK; ++i) x = x * 1664525u + 1013904223u;
-  return x;
-}
+#include "lib/generator.cl"
 
 // Writes a tile in reverse order, so that work-items need what others loaded.
 void reverse(__global uint* restrict out, __local const uint* restrict words) {
-  for (uint i = (uint)get_local_id(0); i < TILE; i += GROUP) out[i] = worked(words[TILE - 1 - i]);
+  for (uint i = (uint)get_local_id(0); i < TILE; i += GROUP) out[i] = after(words[TILE - 1 - i], WORK);
 }
 
 void stage(__local uint* restrict words, __global const uint* restrict in) {
@@ -31,7 +26,7 @@ void stage(__local uint* restrict words, __global const uint* restrict in) {
 __kernel void direct(__global uint* restrict out, __global const uint* restrict in, const uint tiles) {
   for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
     const size_t first = (size_t)t * TILE;
-    for (uint i = (uint)get_local_id(0); i < TILE; i += GROUP) out[first + i] = worked(in[first + TILE - 1 - i]);
+    for (uint i = (uint)get_local_id(0); i < TILE; i += GROUP) out[first + i] = after(in[first + TILE - 1 - i], WORK);
   }
 }
 

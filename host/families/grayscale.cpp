@@ -193,11 +193,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     const bool naive =
         o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected");
     if (!(naive || o.at.is("kernel", "padded")) || o.at.number("group") != most_plotted) continue;
-    for (std::int64_t group = std::int64_t{2} * most_plotted; group <= device.max_group; group *= 2) {
-      Case at = o.at;
-      std::ranges::find(at.axes, "group", [](const auto& axis) { return axis.first; })->second = group;
-      out.push_back(std::move(at));
-    }
+    for (std::int64_t group = std::int64_t{2} * most_plotted; group <= device.max_group; group *= 2)
+      out.push_back(o.at.with("group", group));
   }
   return out;
 }
@@ -327,9 +324,10 @@ void add_published_grids(std::vector<Finding>& out, const std::vector<Outcome>& 
     if (!is_rows(o.at) || std::ranges::find(image_names, image) == image_names.end()) continue;
     const Image extents = image_of(o.at);
     const auto group = o.at.count("group", 1, 65536);
+    const std::uint64_t groups = extents.width / group * extents.height;
     const std::string name = fmt::format("groups_{}_{}", image, group);
     out.push_back({.name = name,
-                   .value = static_cast<double>(extents.width / group * extents.height),
+                   .value = static_cast<double>(groups),
                    .unit = "groups",
                    .text = fmt::format("work-groups of {} in whole rows of {}", group, image),
                    .published = name});

@@ -108,38 +108,28 @@ const Outcome* of_kernel(const std::vector<Outcome>& outcomes, const char* kerne
   return found;
 }
 
-void set(Case& at, const std::string& axis, Value value) {
-  std::ranges::find(at.axes, axis, &std::pair<std::string, Value>::first)->second = std::move(value);
-}
+constexpr std::int64_t first_trips = 1000;
 
 // Asks for a kernel that takes as long as the transfer, so that neither hides the other, and both together.
 void refine_overlap(const std::vector<Outcome>& outcomes, const DeviceInfo& device, std::vector<Case>& out) {
   const Outcome* transfer = of_kernel(outcomes, "transfer");
-  const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", 1000}});
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", first_trips}});
   if (transfer == nullptr || compute == nullptr) return;
-  Case alone = compute->at, both = transfer->at;
-  const std::int64_t trips = trips_for(transfer->time_s, 1000, compute->time_s, device);
-  set(alone, "iterations", trips);
-  set(both, "iterations", trips);
-  set(both, "kernel", "overlap");
-  out.push_back(alone);
-  out.push_back(both);
+  const std::int64_t trips = trips_for(transfer->time_s, first_trips, compute->time_s, device);
+  out.push_back(compute->at.with("iterations", trips));
+  out.push_back(transfer->at.with("iterations", trips).with("kernel", "overlap"));
 }
 
 // Asks for a half-full kernel so long that launches do not count, and two of them in all ways.
 void refine_beside(const std::vector<Outcome>& outcomes, const DeviceInfo& device, std::vector<Case>& out) {
   constexpr double wanted_s = 5e-3;
-  const Outcome* half = of_kernel(outcomes, "half", {{"iterations", 1000}});
+  const Outcome* half = of_kernel(outcomes, "half", {{"iterations", first_trips}});
   if (half == nullptr) return;
-  Case at = half->at;
-  set(at, "iterations", trips_for(wanted_s, 1000, half->time_s, device));
-  out.push_back(at);
-  set(at, "kernel", "beside");
-  for (const auto& [queues, order] : {std::pair(1, "in_order"), {1, "out_of_order"}, {2, "in_order"}}) {
-    set(at, "queues", std::int64_t{queues});
-    set(at, "queue_order", order);
-    out.push_back(at);
-  }
+  const Case alone = half->at.with("iterations", trips_for(wanted_s, first_trips, half->time_s, device));
+  out.push_back(alone);
+  const Case two = alone.with("kernel", "beside");
+  for (const auto& [queues, order] : {std::pair(1, "in_order"), {1, "out_of_order"}, {2, "in_order"}})
+    out.push_back(two.with("queues", std::int64_t{queues}).with("queue_order", order));
 }
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {

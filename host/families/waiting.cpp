@@ -56,19 +56,15 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   if (first == outcomes.end()) return {};
   std::vector<Case> out;
   for (const double wanted_s : {short_s, long_s}) {
-    for (const auto& way : ways) {
-      Case& at = out.emplace_back(first->at);
-      for (auto& [axis, value] : at.axes) {
-        if (axis == "iterations") value = trips_for(wanted_s, first_iterations, first->time_s, device);
-        if (axis == "wait") value = std::string(way.name);
-      }
-    }
+    const Case at =
+        first->at.with("iterations", trips_for(wanted_s, first_iterations, first->time_s, device));
+    for (const auto& way : ways) out.push_back(at.with("wait", way.name));
   }
   return out;
 }
 
-// Returns the microseconds by which the host's time is longer than the device's, of the shortest kernel that
-// was refined: launch and wait. Empty without a certified timer of the device.
+// Returns the microseconds by which the host's time is longer than the device's: launch and wait. Empty
+// without a certified timer of the device.
 Number beside_us(const Outcome& o) {
   if (!o.wall_s || *o.wall_s <= o.time_s) return {};
   return 1e6 * (*o.wall_s - o.time_s);
