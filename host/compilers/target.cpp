@@ -83,7 +83,9 @@ DeviceInfo device_of(const Known& one) {
   device.fp64 = one.fp64;
   device.fp16 = device.int64_atomics = device.subgroups = device.local_is_dedicated = true;
   device.unit_local_bytes = one.unit.local_bytes;
-  device.local_bytes = 64 * kib;
+  device.local_bytes = device.constant_bytes = 64 * kib;
+  device.parameter_bytes = kib;
+  device.image_width = device.image_height = 16384;
   if (one.be == be_amd) {
     device.vendor = "Advanced Micro Devices, Inc.";
   } else if (one.be == be_nvidia) {

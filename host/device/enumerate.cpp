@@ -132,6 +132,12 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
   info.local_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_LOCAL_MEM_SIZE);
   info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  info.constant_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+  info.parameter_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_PARAMETER_SIZE);
+  if (CLWEAVE_GET(queries, get, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE) {
+    info.image_width = CLWEAVE_GET(queries, number, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    info.image_height = CLWEAVE_GET(queries, number, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  }
   if (info.type == "cpu") info.host_caches = host_caches();
   info.max_group = std::max<std::int64_t>(1, CLWEAVE_GET(queries, number, CL_DEVICE_MAX_WORK_GROUP_SIZE));
   for (auto extent : CLWEAVE_GET(queries, get, CL_DEVICE_MAX_WORK_ITEM_SIZES))

@@ -56,6 +56,10 @@ std::byte* allocate_pages(std::uint64_t bytes, bool large) {
 void Memory::Free::operator()(std::byte* pages) const { std::free(pages); }
 
 Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), spec_(spec) {
+  if (spec.image) {
+    allocate_image();
+    return;
+  }
   const bool large = spec.place == BufferPlace::large_pages;
   if (large || spec.place == BufferPlace::pageable || spec.place == BufferPlace::use_host_ptr) {
     pages_.reset(allocate_pages(spec.misaligned + bytes(), large));
@@ -105,6 +109,20 @@ void Memory::allocate_svm() {
   if (host_ == nullptr) throw cl::Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc");
 }
 
+void Memory::allocate_image() {
+  const ImageSpec& spec = *spec_.image;
+  const cl::ImageFormat format(spec.channels == 1 ? CL_R : CL_RGBA,
+                               spec.is_float ? CL_FLOAT : CL_UNSIGNED_INT32);
+  try {
+    image_ = cl::Image2D(device_.context(), CL_MEM_READ_ONLY, format, spec.width, spec.height);
+  } catch (const cl::Error& error) {
+    if (error.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED) throw;
+    Plan::need(false, fmt::format("the device has no images of {} {} in a texel", spec.channels,
+                                  spec.is_float ? "float" : "uint"));
+  }
+  upload();
+}
+
 std::uint64_t Memory::bytes() const { return round_up(spec_.bytes, poison.size()) + guard_bytes; }
 
 bool Memory::is_reachable() const { return is_of_host(spec_.place) || is_svm(); }
@@ -130,6 +148,7 @@ void Memory::poison_from(std::uint64_t begin) {
 
 // The bytes beyond a multiple of the pattern are the input's, and are uploaded again.
 void Memory::poison_guard() {
+  if (spec_.image) return;
   poison_from(spec_.bytes / poison.size() * poison.size());
   if (spec_.fill) upload();
 }
@@ -140,7 +159,9 @@ void Memory::upload() {
       spec_.fill(offset + begin, stretch.subspan(begin, end - begin));
     });
   };
-  if (is_reachable())
+  if (spec_.image)
+    device_.staging().upload(image_, *spec_.image, fill);
+  else if (is_reachable())
     use(CL_MAP_WRITE, [&](std::span<std::byte> all) { fill(0, all.first(spec_.bytes)); });
   else
     device_.staging().upload(buffer_, spec_.bytes, fill);
@@ -176,6 +197,7 @@ ComparisonResult Memory::compare(const Check& check, const char* phase) const {
 }
 
 std::string Memory::guard_problem(std::size_t number) const {
+  if (spec_.image) return {};
   constexpr std::uint64_t stretch_bytes = 64 << 20;
   constexpr std::size_t period = poison.size();
   const std::uint64_t used = spec_.used(), end = bytes();
@@ -201,6 +223,8 @@ std::string Memory::guard_problem(std::size_t number) const {
 void Memory::bind_to_kernel(cl::Kernel& kernel, cl_uint index) const {
   if (is_svm())
     expect_success(clSetKernelArgSVMPointer(kernel(), index, host_), "clSetKernelArgSVMPointer");
+  else if (spec_.image)
+    kernel.setArg(index, image_);
   else
     kernel.setArg(index, buffer_);
 }

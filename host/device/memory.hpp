@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory: a buffer of a plan in the kind of memory that the plan asks for, with a guard behind its end. It is
-// filled or poisoned before a run and compared after it.
+// memory: a buffer of a plan in the kind of memory that the plan asks for, with a guard behind its end, or an
+// image. It is filled or poisoned before a run and compared after it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +50,7 @@ class Memory {
     return spec_.place == BufferPlace::svm_coarse || spec_.place == BufferPlace::svm_fine;
   }
   void allocate_svm();
+  void allocate_image();
   void use(cl_map_flags, const Use&) const;  // of reachable memory
   void poison_from(std::uint64_t begin);
   void upload();
@@ -64,6 +65,7 @@ class Memory {
   std::unique_ptr<std::byte, Free> pages_;  // ordinary memory behind it, if any
   cl::Buffer buffer_;                       // none for pageable and shared virtual memory
   cl::Buffer kept_;                         // the contents of one that is restored
+  cl::Image2D image_;                       // instead of it
   std::byte* host_ = nullptr;               // its host address; null: it has none
 };
 

@@ -35,6 +35,17 @@ void Staging::upload(const cl::Buffer& buffer, std::uint64_t bytes, const Fill& 
   }
 }
 
+void Staging::upload(const cl::Image2D& image, const suite::ImageSpec& spec, const Fill& fill) {
+  const std::uint64_t row_bytes = spec.row_bytes(), rows_at_once = stretch_bytes / row_bytes;
+  for (std::uint64_t row = 0; row < spec.height; row += rows_at_once) {
+    const std::uint64_t rows = std::min(rows_at_once, spec.height - row);
+    const auto stretch = slot(0, rows * row_bytes);
+    fill(row * row_bytes, stretch);
+    const cl::array<cl::size_type, 3> origin = {0, row, 0}, region = {spec.width, rows, 1};
+    queue_.enqueueWriteImage(image, CL_TRUE, origin, region, row_bytes, 0, stretch.data());
+  }
+}
+
 void Staging::download(const cl::Buffer& buffer, std::uint64_t bytes, const Compare& compare) {
   struct Read {
     std::span<std::byte> stretch;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/cl.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave::device {
 
@@ -25,6 +26,9 @@ class Staging {
   // fill(offset, part) makes the bytes from `offset` on; they are on the device when this returns.
   using Fill = std::function<void(std::uint64_t offset, std::span<std::byte>)>;
   void upload(const cl::Buffer&, std::uint64_t bytes, const Fill&);
+
+  // Uploads an image row by row, without bytes between them.
+  void upload(const cl::Image2D&, const suite::ImageSpec&, const Fill&);
 
   // compare(offset, part) gets the bytes of the buffer, in order.
   using Compare = std::function<void(std::uint64_t offset, std::span<const std::byte>)>;

@@ -106,6 +106,7 @@ std::string request_of(const Plan& plan) {
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}, restored {}", spec.bytes, spec.spare,
                         static_cast<int>(spec.place), spec.misaligned, spec.restored);
+    if (spec.image) text += fmt::format(", image {} x {}", spec.image->width, spec.image->height);
     if (!spec.fill) continue;
     for (const auto& part : stretches_of(spec.bytes, 4096)) {
       const Bytes bytes = filled(spec, part);
@@ -364,8 +365,10 @@ class Checker {
                             },
                             [](const BuildNumber&) {},
                             [&](const Scalar& scalar) {
-                              rule(std::has_single_bit(scalar.size()) && scalar.size() <= 8,
-                                   "kernel {} gets a scalar of {} bytes", launch.kernel, scalar.size());
+                              const bool is_number = std::has_single_bit(scalar.size()) && scalar.size() <= 8;
+                              const bool is_struct = scalar.size() > 8 && scalar.size() % 4 == 0;
+                              rule(is_number || is_struct, "kernel {} gets a value of {} bytes",
+                                   launch.kernel, scalar.size());
                             }},
                  arg);
     }
@@ -422,13 +425,21 @@ class Checker {
     rule(told, "nothing tells the program of a build from another");
   }
 
+  void sound_image(const BufferSpec& spec, std::size_t b, bool is_argument_alone) {
+    const ImageSpec& image = *spec.image;
+    rule(spec.bytes == image.row_bytes() * image.height && (image.channels == 1 || image.channels == 4),
+         "image {} has other bytes than its texels, or texels of {} channels", b, image.channels);
+    rule(spec.fill && spec.place == BufferPlace::device && !spec.restored && is_argument_alone,
+         "image {} is more than an input that launches read", b);
+  }
+
   void sound_buffers(const Plan& plan, const DeviceInfo& device) {
-    std::set<std::size_t> used, checked;
+    std::set<std::size_t> used, passed, checked;  // passed: arguments of launches alone
     int measuring = 0;
     for (const auto& step : plan.steps)
       std::visit(Overloaded{[&](const Launch& launch) {
                               for (const auto& arg : launch.args) {
-                                if (const auto* b = std::get_if<Buffer>(&arg)) used.insert(b->index);
+                                if (const auto* b = std::get_if<Buffer>(&arg)) passed.insert(b->index);
                               }
                             },
                             [&](const CopyBuffer& copy) {
@@ -439,6 +450,7 @@ class Checker {
                             },
                             [&](const HostWork& work) { used.insert(work.to.index); }, [](const Build&) {}},
                  step);
+    for (const std::size_t b : used) passed.erase(b);
     for (const auto& check : plan.checks) {
       const int ways = (check.compare ? 1 : 0) + (check.reference ? 1 : 0) + (check.compare_all ? 1 : 0);
       rule(check.buffer.index < plan.buffers.size() && ways == 1, "a check looks at no buffer");
@@ -453,7 +465,8 @@ class Checker {
       rule(spec.misaligned == 0 || is_of_host(spec.place), "buffer {} of the device is misaligned", b);
       rule(spec.bytes > 0 && spec.bytes <= static_cast<std::uint64_t>(device.max_alloc_bytes),
            "buffer {} is empty or larger than the device allows", b);
-      rule(used.contains(b), "no step uses buffer {}", b);
+      rule(used.contains(b) || passed.contains(b), "no step uses buffer {}", b);
+      if (spec.image) sound_image(spec, b, passed.contains(b));
       rule(spec.fill || checked.contains(b) || spec.used() == 0, "nothing checks output {}", b);
       rule(!spec.restored || (spec.fill && spec.place == BufferPlace::device && plan.queues.count == 1 &&
                               plan.queues.in_order && !plan.timed_by_host),

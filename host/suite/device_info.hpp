@@ -39,6 +39,9 @@ struct DeviceInfo {
   std::int64_t local_bytes = 0;
   std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its work-groups; 0: unknown
   std::int64_t cache_bytes = 0;
+  std::int64_t constant_bytes = 0;                 // of one __constant argument; 0: unknown
+  std::int64_t parameter_bytes = 0;                // of all arguments of a kernel; 0: unknown
+  std::int64_t image_width = 0, image_height = 0;  // of a 2-D image, at most; 0: the device has no images
   std::vector<std::int64_t>
       host_caches;  // of a CPU: data caches by level, as the operating system reports them
   std::int64_t max_group = 0;

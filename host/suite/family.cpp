@@ -173,13 +173,22 @@ void need(bool able, fmt::format_string<A...> reason, A&&... args) {
   if (!able) Plan::need(false, fmt::format(reason, std::forward<A>(args)...));
 }
 
-// Requires what a work-group of the launch needs.
+// Returns the bytes that an argument itself takes, as the device counts them.
+std::uint64_t bytes_of(const Arg& arg) {
+  const auto* const value = std::get_if<Scalar>(&arg);
+  return value != nullptr ? value->size() : sizeof(std::uint64_t);
+}
+
+// Requires what a work-group of the launch needs, and room for its arguments.
 void need_launch(const Launch& launch, const DeviceInfo& device) {
-  std::uint64_t local_bytes = 0;
+  std::uint64_t local_bytes = 0, argument_bytes = 0;
   for (const auto& arg : launch.args) {
     if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
+    argument_bytes += bytes_of(arg);
   }
   if (local_bytes > 0) Plan::need_local(device, local_bytes);
+  need(device.parameter_bytes == 0 || argument_bytes <= static_cast<std::uint64_t>(device.parameter_bytes),
+       "needs {} bytes of kernel arguments, the device allows {}", argument_bytes, device.parameter_bytes);
   need(items_in(launch.local) <= static_cast<std::size_t>(device.max_group),
        "needs a work-group of {} items, the device allows {}", items_in(launch.local), device.max_group);
   for (std::size_t d = 0; d < std::min(launch.local.size(), device.max_group_dims.size()); ++d) {
@@ -187,6 +196,14 @@ void need_launch(const Launch& launch, const DeviceInfo& device) {
          "needs {} items in dimension {} of a work-group, the device allows {}", launch.local[d], d,
          device.max_group_dims[d]);
   }
+}
+
+void need_image(const ImageSpec& image, const DeviceInfo& device) {
+  need(device.image_width > 0, "the device has no images");
+  need(image.width <= static_cast<std::uint64_t>(device.image_width) &&
+           image.height <= static_cast<std::uint64_t>(device.image_height),
+       "needs an image of {} x {}, the device allows {} x {}", image.width, image.height, device.image_width,
+       device.image_height);
 }
 
 }  // namespace
@@ -207,6 +224,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
     if (check.reference && device.type == "cpu") total += plan.buffers[check.buffer.index].bytes;
   }
   for (const auto& buffer : plan.buffers) {
+    if (buffer.image) need_image(*buffer.image, device);
     if (buffer.place == BufferPlace::pageable) continue;
     total += buffer.bytes * (buffer.restored ? 2 : 1);
     need(buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),

@@ -19,7 +19,9 @@ inline DeviceInfo roomy() {
   device.memory_bytes = 65536 * mib;
   device.usable_bytes = 60000 * mib;
   device.max_alloc_bytes = 16384 * mib;
-  device.local_bytes = 65536;
+  device.local_bytes = device.constant_bytes = 65536;
+  device.parameter_bytes = 4096;
+  device.image_width = device.image_height = 16384;
   device.max_group = 1024;
   device.max_group_dims = {1024, 1024, 64};
   device.lockstep = 32;
@@ -51,6 +53,10 @@ inline std::vector<DeviceInfo> mock_devices() {
     d.memory_bytes = 96 * mib;
     d.usable_bytes = 80 * mib;
     d.max_alloc_bytes = 96 * mib;
+  });
+  add("no images", [](DeviceInfo& d) {
+    d.image_width = d.image_height = 0;
+    d.constant_bytes = d.parameter_bytes = 1024;
   });
   add("small buffers", [](DeviceInfo& d) { d.max_alloc_bytes = mib; });
   add("processor", [](DeviceInfo& d) {

@@ -30,8 +30,8 @@ struct Buffer {
 };  // a handle into Plan::buffers, not a device object
 struct LocalBytes {
   std::size_t bytes;
-};  // a kernel argument in local memory
-using Scalar = std::vector<std::byte>;
+};                                      // a kernel argument in local memory
+using Scalar = std::vector<std::byte>;  // a number or a struct, by value
 struct BuildNumber {
 };  // a uint: BUILD_NUMBER, a define that is new in each program, so that no driver finds it cached
 using Arg = std::variant<Buffer, LocalBytes, Scalar, BuildNumber>;
@@ -119,6 +119,14 @@ inline bool is_of_host(BufferPlace place) {
   return place == BufferPlace::pageable || place == BufferPlace::pinned;
 }
 
+// Of a 2-D image that kernels only read: a texel has `channels` 32-bit numbers, 1 (CL_R) or 4 (CL_RGBA).
+struct ImageSpec {
+  std::uint64_t width = 0, height = 0, channels = 1;
+  bool is_float = false;  // else unsigned integers
+
+  std::uint64_t row_bytes() const { return width * channels * sizeof(std::uint32_t); }
+};
+
 // Both functions get the offset of a stretch in bytes. Stretches start at multiples of 16 elements and are
 // processed by several threads.
 struct BufferSpec {
@@ -130,6 +138,9 @@ struct BufferSpec {
   // device. That is not timed, so that executions are not back to back.
   bool restored = false;
   std::uint64_t misaligned = 0;  // host buffers: offset from a page's start
+  // Of an input that is an image: `bytes` are its rows, one after the other. It is an argument of launches
+  // and nothing else, and has no guard, as no kernel writes it.
+  std::optional<ImageSpec> image = {};
 
   std::uint64_t used() const { return bytes - spare; }
 };
@@ -250,6 +261,13 @@ struct Plan {
          "a work-group needs " + std::to_string(bytes) + " bytes of local memory, the device has " +
              std::to_string(device.local_bytes));
   }
+  // Requires __constant memory for an input of so many bytes, which plan_of cannot tell from other buffers.
+  static void need_constant(const DeviceInfo& device, std::uint64_t bytes) {
+    const std::uint64_t all = bytes + guard_bytes + poison.size();
+    need(device.constant_bytes == 0 || all <= static_cast<std::uint64_t>(device.constant_bytes),
+         "needs " + std::to_string(all) + " bytes of __constant memory with its guard, the device has " +
+             std::to_string(device.constant_bytes));
+  }
   template <class T>
   static void need_type(const DeviceInfo& device) {
     if constexpr (std::is_same_v<T, double>)
@@ -279,6 +297,15 @@ struct Plan {
         std::memcpy(&bytes[i * sizeof(T)], &v, sizeof(T));
       }
     });
+  }
+
+  // Adds a 2-D image whose 32-bit number i, row by row, is value(i), T(std::uint64_t).
+  template <class T, class F>
+  Buffer image(std::uint64_t width, std::uint64_t height, std::uint64_t channels, F value) {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::uint32_t>);
+    const Buffer b = input<T>(width * height * channels, value);
+    buffers[b.index].image = {width, height, channels, std::is_same_v<T, float>};
+    return b;
   }
 
   Buffer put(Buffer b, BufferPlace place, std::uint64_t misaligned = 0) {
@@ -350,6 +377,7 @@ struct Plan {
   static Arg pack(Buffer b) { return b; }
   static Arg pack(LocalBytes b) { return b; }
   static Arg pack(BuildNumber n) { return n; }
+  static Arg pack(const Scalar& bytes) { return bytes; }
   template <class T>
   static Arg pack(const T& scalar) {
     static_assert(std::is_arithmetic_v<T>);

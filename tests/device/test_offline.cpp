@@ -51,6 +51,7 @@ DeviceInfo imaginary_device(const std::string& type, bool fp64) {
   device.memory_bytes = device.usable_bytes = std::int64_t{16} << 30;
   device.max_alloc_bytes = std::int64_t{4} << 30;
   device.local_bytes = 32768;
+  device.image_width = device.image_height = 8192;
   device.max_group = 1024;
   device.max_group_dims = {1024, 1024, 64};
   device.lockstep = type == "cpu" ? 1 : 32;

@@ -117,7 +117,21 @@ TEST(Check, FindsWhatBreaksARule) {
       {of_plan([&](Plan& p) { launch(p).local = {2}; }), "no whole work-groups"},
       {of_plan([&](Plan& p) { launch(p).args[0] = Buffer{7}; }), "uses a buffer that is none"},
       {of_plan([&](Plan& p) { launch(p).args.emplace_back(LocalBytes{0}); }), "no bytes of local memory"},
-      {of_plan([&](Plan& p) { launch(p).args.emplace_back(Scalar(3)); }), "a scalar of 3 bytes"},
+      {of_plan([&](Plan& p) { launch(p).args.emplace_back(Scalar(3)); }), "a value of 3 bytes"},
+      {of_plan([&](Plan& p) { launch(p).args.emplace_back(Scalar(18)); }), "a value of 18 bytes"},
+      {of_plan([](Plan& p) {
+         p.buffers[0].image = {p.buffers[0].bytes / 4, 2};
+       }),
+       "image 0 has other bytes than its texels"},
+      {of_plan([](Plan& p) {
+         p.buffers[1].image = {p.buffers[1].bytes / 4, 1};
+       }),
+       "image 1 is more than an input that launches read"},
+      {of_plan([](Plan& p) {
+         p.buffers[0].image = {p.buffers[0].bytes / 4, 1};
+         p.steps.emplace_back(CopyBuffer{{0}, {1}, 4});
+       }),
+       "image 0 is more than an input that launches read"},
       {of_plan([](Plan& p) {
          p.steps.emplace_back(CopyBuffer{{0}, {0}, 4});
        }),

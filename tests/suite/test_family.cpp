@@ -90,8 +90,7 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
   const Family family = invented();
   const auto attempt = [&](int n, const char* local) {
     const Case at = cases_of(family, {{{"n", {n}}, {"local", {local}}}}, 1).at(0);
-    const Error error =
-        error_of([&] { EXPECT_EQ(plan_of(family, at, device).source, "invented"); });
+    const Error error = error_of([&] { EXPECT_EQ(plan_of(family, at, device).source, "invented"); });
     EXPECT_THAT(error.code, testing::AnyOf(ErrorCode::unsupported, ErrorCode::wrong_result));
     return std::string(error.what());
   };
@@ -105,6 +104,50 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
   device.usable_bytes = 199;
   EXPECT_THAT(attempt(100, "1"), HasSubstr("needs 200 bytes of device memory"));
   EXPECT_EQ(attempt(99, "1"), "no error");
+}
+
+TEST(PlanOf, ImagesAndArgumentsStopAtWhatTheDeviceAllows) {
+  Family family = invented();
+  std::uint64_t width = 8, height = 4;
+  std::size_t value_bytes = 4;
+  family.plan = [&](const Case& at, const DeviceInfo&) {
+    Plan plan;
+    const auto image = plan.image<float>(width, height, 4, Random<float>(at.seed, 1));
+    plan.launch("invented", {1}, {1}, image);
+    plan.pass(Scalar(value_bytes));
+    return plan;
+  };
+  DeviceInfo device = roomy();
+  const auto attempt = [&] {
+    const Case at = cases_of(family, {{{"n", {1}}, {"local", {"1"}}}}, 1).at(0);
+    return std::string(
+        error_of([&] { EXPECT_EQ(plan_of(family, at, device).buffers[0].bytes, 8 * 4 * 16); }).what());
+  };
+  EXPECT_EQ(attempt(), "no error");
+  device.image_width = 8;
+  device.image_height = 4;
+  device.parameter_bytes = 12;
+  EXPECT_EQ(attempt(), "no error");
+  value_bytes = 8;
+  EXPECT_EQ(attempt(), "needs 16 bytes of kernel arguments, the device allows 12");
+  device.parameter_bytes = 0;
+  EXPECT_EQ(attempt(), "no error") << "unknown";
+  width = 9;
+  EXPECT_EQ(attempt(), "needs an image of 9 x 4, the device allows 8 x 4");
+  width = 8, height = 5;
+  EXPECT_EQ(attempt(), "needs an image of 8 x 5, the device allows 8 x 4");
+  device.image_width = device.image_height = 0;
+  EXPECT_EQ(attempt(), "the device has no images");
+}
+
+TEST(PlanOf, ConstantMemoryHoldsTheGuardToo) {
+  DeviceInfo device;
+  EXPECT_NO_THROW(Plan::need_constant(device, 1 << 30)) << "unknown";
+  device.constant_bytes = 65536;
+  const std::uint64_t most = 65536 - guard_bytes - poison.size();
+  EXPECT_NO_THROW(Plan::need_constant(device, most));
+  EXPECT_EQ(complaint([&] { Plan::need_constant(device, most + 1); }),
+            "needs 65537 bytes of __constant memory with its guard, the device has 65536");
 }
 
 TEST(ForTypes, PicksTheTypeOfTheCase) {
