@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/block_spread.hpp"
+#include "suite/over_time.hpp"
 
 namespace clweave::device {
 
@@ -132,6 +133,33 @@ SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
     }
     for (std::size_t i = block; i < out.samples.size(); ++i) out.samples[i].throttled = throttled;
   }
+  out.load = load_since(before);
+  return out;
+}
+
+SampleSet sustain(SamplerHooks& hooks, const SamplingOptions& sampling, double seconds) {
+  constexpr double most_pause_s = 2;
+  int batch = 1;
+  for (double took_s = 0; took_s < bin_s && batch < sampling.max_batch;) {
+    const Sample sample = hooks.run(batch);
+    took_s = std::max(1e-9, sample.host_s * sample.batch);
+    const double factor = std::clamp(bin_s / took_s, 1.0, 16.0);
+    batch = std::clamp(static_cast<int>(std::lround(batch * factor)), 1, sampling.max_batch);
+    if (factor < 2) break;
+  }
+  if (hooks.pause) hooks.pause(std::min(most_pause_s, seconds / 4));
+  const ProcessorUse before = processor_use();
+  SampleSet out;
+  std::vector<double> times;
+  for (double elapsed_s = 0; elapsed_s < seconds || out.samples.empty();) {
+    out.samples.push_back(hooks.run(batch));
+    const Sample& sample = out.samples.back();
+    times.push_back(sampling.use_event ? sample.event_s : sample.host_s);
+    elapsed_s += std::max(1e-9, sample.host_s * sample.batch);
+  }
+  StopRule rule = sampling.stop;
+  rule.max_samples = std::max(rule.max_samples, times.size());
+  out.stop = decide(rule, times, rule.max_seconds);
   out.load = load_since(before);
   return out;
 }

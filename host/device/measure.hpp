@@ -74,6 +74,11 @@ struct SamplerHooks {
 };
 SampleSet measure(SamplerHooks&, const SamplingOptions&);
 
+// Samples batches of about bin_s, one after the other, until they have taken `seconds`; after a pause, so
+// that they show how the device slows down or speeds up. Neither warms up nor runs the canary. Throws what
+// the functions throw.
+SampleSet sustain(SamplerHooks&, const SamplingOptions&, double seconds);
+
 // Begins to watch what other processes do: a case that is too short to tell what they did meanwhile tells
 // what they have done since then. To be called some tenths of a second before the first one.
 void begin_load_window();

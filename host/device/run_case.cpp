@@ -26,6 +26,7 @@
 #include "results/contradictions.hpp"
 #include "results/disturbance.hpp"
 #include "suite/family.hpp"
+#include "suite/over_time.hpp"
 
 namespace clweave::device {
 
@@ -152,9 +153,12 @@ class Execution {
   // Compares all outputs with the reference. Throws `wrong_result`.
   void check(const char* phase) {
     device_.report_phase(phase);
+    hashes_.clear();
     for (const auto& one : checks_) {
       const ComparisonResult result = memory_[one.buffer.index].compare(one, phase);
       if (result.wrong > 0) throw Error(ErrorCode::wrong_result, result.text());
+      if (result.hash)
+        hashes_ += fmt::format("{}{}:{:016x}", hashes_.empty() ? "" : ";", one.hash_name, *result.hash);
       if (one.unit.empty()) continue;
       measured_ = std::max(measured_, result.measured);
       unit_ = one.unit;
@@ -192,6 +196,8 @@ class Execution {
   // Return the largest value that a check measured, such as an error in ULP, and its unit.
   const Number& measured() const { return measured_; }
   const std::string& unit() const { return unit_; }
+  // Returns the hashes that the last checks made.
+  const std::string& hashes() const { return hashes_; }
 
  private:
   cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
@@ -308,6 +314,7 @@ class Execution {
   bool is_restored_;                                // no buffer is to be restored
   Number measured_;
   std::string unit_;
+  std::string hashes_;
 };
 
 // Returns the median time of each step over several executions: "1.2e-05;3e-06".
@@ -471,6 +478,7 @@ class CaseRun {
           "; clFinish returns before the work has ended, so its events are waited for, too";
     record_.value = execution.measured();
     record_.unit = execution.unit();
+    record_.output_hash = execution.hashes();
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
     note_unchecked(plan);
@@ -514,8 +522,8 @@ class CaseRun {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
       const BufferSpec& buffer = plan.buffers[b];
       const auto looks_at = [b](const Check& check) { return check.buffer.index == b; };
-      unchecked_output = unchecked_output ||
-                         (!buffer.fill && buffer.used() > 0 && std::ranges::none_of(plan.checks, looks_at));
+      unchecked_output = unchecked_output || (!buffer.fill && !buffer.scratch && buffer.used() > 0 &&
+                                              std::ranges::none_of(plan.checks, looks_at));
     }
     if (!unchecked_output) return;
     record_.verified = Verified::no;
@@ -600,27 +608,46 @@ class CaseRun {
     // A tuning search verifies once and reads no sensors: either would take as long as its short sampling.
     PowerMeter* const meter = sampling_.verify_afterwards ? device_.meter() : nullptr;
     ConditionLog conditions(meter);
+    std::vector<Conditions> read;  // behind each batch; without anything where no reading was due
     SamplerHooks hooks{
         .run =
             [&](int batch) {
               before_batch(execution);
               const Sample sample = execution.run(batch);
-              conditions.between_batches();
+              const Conditions* const now = conditions.between_batches();
+              if (plan.sustained_s > 0) read.push_back(now != nullptr ? *now : Conditions());
               return sample;
             },
         .canary = sampling_.parallel ? std::function<double()>() : [&] { return device_.canary(); },
         .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
         .throttling = device_.throttling()};
     const long setbacks = host_setbacks();
-    SampleSet measured = measure(hooks, sampling_);
+    SampleSet measured =
+        plan.sustained_s > 0 ? sustain(hooks, sampling_, plan.sustained_s) : measure(hooks, sampling_);
     record_conditions(record_, meter, conditions.end());
     device_.throttling() = hooks.throttling;
     record_times(record_, measured, sampling_);
+    if (plan.sustained_s > 0) record_.over_time = text_of(bins_from(measured.samples, read));
     record_.disturbed = disturbance_of(record_);
     record_call_and_step_times(execution, plan.steps.size());
     if (host_setbacks() != setbacks)
       throw Error(ErrorCode::launch, "the host's clock went backwards meanwhile: its times are not known");
     row_.samples = std::move(measured.samples);
+  }
+
+  // Joins each sample with what was read behind it.
+  std::vector<TimeBin> bins_from(const std::vector<Sample>& samples,
+                                 const std::vector<Conditions>& read) const {
+    std::vector<TimeBin> bins;
+    double at_s = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Sample& sample = samples[i];
+      const Conditions& found = read[read.size() - samples.size() + i];
+      at_s += sample.host_s * sample.batch;
+      bins.push_back({at_s, sampling_.use_event ? sample.event_s : sample.host_s, found.core_mhz,
+                      found.celsius, found.watts});
+    }
+    return bins;
   }
 
   // Measures what samples of whole batches do not show: the time of one execution that the host waits for,

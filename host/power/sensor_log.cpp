@@ -75,8 +75,10 @@ void ConditionLog::read() {
   if (last_s_ - began_s_ < power_lag_s) readings_.back().watts.reset();
 }
 
-void ConditionLog::between_batches() {
-  if (meter_ != nullptr && host_now() - last_s_ >= apart_s) read();
+const Conditions* ConditionLog::between_batches() {
+  if (meter_ == nullptr || host_now() - last_s_ < apart_s) return nullptr;
+  read();
+  return &readings_.back();
 }
 
 Conditions ConditionLog::end() {

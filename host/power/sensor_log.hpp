@@ -25,7 +25,8 @@ SensorLog watch(PowerMeter&, double seconds, const std::function<void()>& work);
 class ConditionLog {
  public:
   explicit ConditionLog(PowerMeter*);  // null: reads nothing
-  void between_batches();
+  // Returns what it read; null if nothing was due.
+  const Conditions* between_batches();
   // Returns the median clocks, the mean power, the highest temperature and all throttle reasons.
   Conditions end();
 

@@ -105,6 +105,11 @@ const std::vector<Column>& columns() {
        &Record::outliers, from_samples},
       {"throttled", "", "Fraction of the samples taken while the canary kernel ran slow", &Record::throttled,
        from_samples},
+      {"over_time", "",
+       "For cases that are repeated for seconds: of each 50 ms the end in seconds from the start, the time "
+       "of one execution in s, core clock in MHz, temperature in C and power in W, separated by blanks, - "
+       "where a sensor was not read; joined by `;`",
+       &Record::over_time, later | from_samples},
       {"steal", "", "Fraction of CPU time that the hypervisor gave to other guests meanwhile",
        &Record::steal},
       {"own_cpus", "",
@@ -184,6 +189,10 @@ const std::vector<Column>& columns() {
       {"value_low", "unit", "Lower end of the value's interval, if known", &Record::value_low, later},
       {"value_high", "unit", "Upper end of that interval", &Record::value_high, later},
       {"unit", "", "Unit of `value`", &Record::unit},
+      {"output_hash", "",
+       "Name and hash of each output, for kernels whose inputs are the same in every run, joined by `;`: two "
+       "devices with equal ones agree bit by bit, a NaN counting as any other",
+       &Record::output_hash, later | from_samples},
       {"build_ms", "ms", "Time to build the program; 0 when an earlier case had built it", &Record::build_ms},
       {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options, free_text},
       {"kernel_hash", "", "Hash of the kernel's full source and its options", &Record::kernel_hash},

@@ -76,7 +76,8 @@ ComparisonResult compared(const Check& check, std::uint64_t offset, std::span<co
 
 bool same(const ComparisonResult& a, const ComparisonResult& b) {
   return a.elements == b.elements && a.written == b.written && a.wrong == b.wrong &&
-         a.first_wrong == b.first_wrong && a.first_text == b.first_text && a.measured == b.measured;
+         a.first_wrong == b.first_wrong && a.first_text == b.first_text && a.measured == b.measured &&
+         a.hash == b.hash;
 }
 
 bool is_large(const Plan& plan) {
@@ -101,8 +102,9 @@ std::string argument_text(const Arg& arg) {
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text =
-      fmt::format("{} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.queues.count,
-                  plan.queues.in_order, static_cast<int>(plan.wait), plan.never_batched, plan.idle_s);
+      fmt::format("{} {} {} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.options,
+                  plan.queues.count, plan.queues.in_order, static_cast<int>(plan.wait), plan.never_batched,
+                  plan.idle_s, plan.sustained_s);
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}, restored {}", spec.bytes, spec.spare,
                         static_cast<int>(spec.place), spec.misaligned, spec.restored);
@@ -467,7 +469,8 @@ class Checker {
            "buffer {} is empty or larger than the device allows", b);
       rule(used.contains(b) || passed.contains(b), "no step uses buffer {}", b);
       if (spec.image) sound_image(spec, b, passed.contains(b));
-      rule(spec.fill || checked.contains(b) || spec.used() == 0, "nothing checks output {}", b);
+      rule(spec.fill || spec.scratch || checked.contains(b) || spec.used() == 0, "nothing checks output {}",
+           b);
       rule(!spec.restored || (spec.fill && spec.place == BufferPlace::device && plan.queues.count == 1 &&
                               plan.queues.in_order && !plan.timed_by_host),
            "buffer {} has no contents to get back, or they come while others execute", b);

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "suite/peak.hpp"
 
@@ -26,6 +27,8 @@ struct Measurement {
   Number fraction_of_peak = {};  // not at smoke sizes, which have no peaks
   Number value = {};             // maximum that the plan's check with a unit measured
   Number own_cpus = {};          // processors that this process used meanwhile
+  std::string over_time = {};    // of a plan that is sustained (suite/over_time.hpp)
+  std::string output_hash = {};  // of outputs whose check hashes them: "sin:12ab;exp:34cd", in hexadecimal
 
   // Returns whether the rate is in operations rather than bytes: by the peak, else if the case does more than
   // four operations per byte.

@@ -17,6 +17,7 @@ void ComparisonResult::merge(const ComparisonResult& other) {
     first_text = other.first_text;
   }
   if (of_all.empty()) of_all = other.of_all;
+  if (other.hash) hash = hash.value_or(0) + *other.hash;
 }
 
 std::string ComparisonResult::text() const {

@@ -99,6 +99,7 @@ struct ComparisonResult {
   std::string first_text;                  // "[17] is 3, expected 4"
   std::optional<double> measured = {};     // maximum in Check::unit, such as an error
   std::string of_all = {};                 // what is wrong of all elements together, such as their sum
+  std::optional<std::uint64_t> hash = {};  // sum of hash_of_bits over the elements, modulo 2^64
 
   void merge(const ComparisonResult& other);
   std::string text() const;  // one sentence: how many are right and written, and the first wrong one
@@ -137,6 +138,9 @@ struct BufferSpec {
   // Of an input that steps change: it gets its contents back before each execution, from a copy on the
   // device. That is not timed, so that executions are not back to back.
   bool restored = false;
+  // Of an output that steps write and read again, and whose contents follow from other outputs that are
+  // checked: it is too large to compare on the host.
+  bool scratch = false;
   std::uint64_t misaligned = 0;  // host buffers: offset from a page's start
   // Of an input that is an image: `bytes` are its rows, one after the other. It is an argument of launches
   // and nothing else, and has no guard, as no kernel writes it.
@@ -161,6 +165,7 @@ struct Check {
   std::optional<ReferenceKernel> reference = {};
   // Gets the whole output, for what no stretch shows, such as an order.
   std::function<ComparisonResult(std::span<const std::byte>)> compare_all = {};
+  std::string hash_name = {};  // of ComparisonResult::hash in the row's output_hash
 };
 
 // Work of one execution of all steps, as the algorithm defines it, not as the hardware may do it.
@@ -227,6 +232,9 @@ struct Plan {
   bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`
   double idle_s = 0;               // idle time before each execution, not timed
+  // Above 0: after a pause it is repeated for so long, whatever its variation, and the row tells the time of
+  // each stretch of bin_s (suite/over_time.hpp).
+  double sustained_s = 0;
   std::vector<Check> checks;
   Cost cost;
   Peak peak = Peak::none;       // bound of the case

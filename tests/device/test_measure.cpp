@@ -77,6 +77,26 @@ TEST(Measure, RestsAreShort) {
   EXPECT_LE(scene.batches.size(), 13U) << "it need not be warmed up for long";
 }
 
+// It begins after a pause, in bins of 50 ms, and ends by time, not by precision.
+TEST(Sustain, TakesBinsUntilTheTimeIsOver) {
+  Scene scene{.time_s = constant(1e-4), .canary_s = constant(1)};
+  SamplerHooks hooks = scene.hooks();
+  const SampleSet taken = sustain(hooks, scene.rule, 3);
+  EXPECT_EQ(scene.last_batch(), 500);
+  EXPECT_EQ(taken.samples.size(), 60U);
+  EXPECT_EQ(scene.pauses, std::vector<double>{0.75});
+  EXPECT_LE(scene.batches.size(), 66U) << "no warm-up: the first second is what counts";
+  EXPECT_EQ(scene.canaries, 0);
+}
+
+TEST(Sustain, TakesOneSampleOfWhatIsLongerThanAllTheTime) {
+  Scene scene{.time_s = constant(10)};
+  SamplerHooks hooks = scene.hooks();
+  const SampleSet taken = sustain(hooks, scene.rule, 3);
+  EXPECT_EQ(taken.samples.size(), 1U);
+  EXPECT_EQ(scene.batches, (std::vector<int>{1, 1}));
+}
+
 TEST(Measure, StopsAtTheFewestSamplesWhenTimesAreConstant) {
   Scene scene{.time_s = constant(0.01)};
   const SampleSet measured = scene.measured();
