@@ -2,7 +2,9 @@
 // special: evaluates elementary functions in full, half and native precision, and shows denormals and contraction.
 //
 // FUNCTION, ARGUMENTS   what is called, such as native_sin, and with how many arguments: 1 or 2
+// PATH                  of bits alone: 0: full precision, 1: half, 2: native
 #ifdef EDITOR
+#define PATH 0
 #define FUNCTION native_sin
 #define ARGUMENTS 1
 #elif !defined(FUNCTION) || !defined(ARGUMENTS)
@@ -54,3 +56,35 @@ __kernel void contraction(__global float* restrict out, __global const float* re
   const size_t i = get_global_id(0);
   out[i] = a[i] * b[i] + c[i];
 }
+
+#ifdef PATH
+#if PATH == 0
+#define OF_PATH(name) name
+#define QUOTIENT(x, y) ((x) / (y))
+#elif PATH == 1
+#define OF_PATH(name) half_##name
+#define QUOTIENT(x, y) half_divide(x, y)
+#else
+#define OF_PATH(name) native_##name
+#define QUOTIENT(x, y) native_divide(x, y)
+#endif
+
+// Evaluates all functions, each at arguments of its own.
+__kernel void bits(__global float* restrict of_sin, __global float* restrict of_exp, __global float* restrict of_log,
+                   __global float* restrict of_rsqrt, __global float* restrict of_sqrt,
+                   __global float* restrict of_divide, __global float* restrict of_powr,
+                   __global const float* restrict sin_x, __global const float* restrict exp_x,
+                   __global const float* restrict log_x, __global const float* restrict rsqrt_x,
+                   __global const float* restrict sqrt_x, __global const float* restrict divide_x,
+                   __global const float* restrict divide_y, __global const float* restrict powr_x,
+                   __global const float* restrict powr_y) {
+  const size_t i = get_global_id(0);
+  of_sin[i] = OF_PATH(sin)(sin_x[i]);
+  of_exp[i] = OF_PATH(exp)(exp_x[i]);
+  of_log[i] = OF_PATH(log)(log_x[i]);
+  of_rsqrt[i] = OF_PATH(rsqrt)(rsqrt_x[i]);
+  of_sqrt[i] = OF_PATH(sqrt)(sqrt_x[i]);
+  of_divide[i] = QUOTIENT(divide_x[i], divide_y[i]);
+  of_powr[i] = OF_PATH(powr)(powr_x[i], powr_y[i]);
+}
+#endif

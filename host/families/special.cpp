@@ -15,6 +15,7 @@
 #include <mutex>
 #include <numbers>
 
+#include "families/shared/ulp.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -91,7 +92,7 @@ const Function& function_of(const Case& at) {
 // Vendors specify native sines up to pi.
 Domain domain_of(const Case& at, const Function& f) {
   constexpr auto pi = std::numbers::pi_v<float>;
-  if (!at.is("function", "sin") || !at.is("path", "native")) return f.x;
+  if (f.name != std::string("sin") || !at.is("path", "native")) return f.x;
   return {f.x.wide_low, pi, true, -pi, pi};
 }
 
@@ -130,37 +131,6 @@ class GridSums {
   std::vector<Exact> sums_;
 };
 
-double ulp_of(Exact value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
-
-// Checks each element by `look(i, got, tally)`, which returns what was expected if it is wrong, and may
-// measure.
-template <class Look>
-void check_each(Plan& p, Buffer out, std::string unit, Look look) {
-  p.checks.push_back({out,
-                      [look](std::uint64_t offset, std::span<const std::byte> bytes) {
-                        ComparisonResult tally;
-                        const std::uint64_t first = offset / sizeof(float);
-                        for (std::uint64_t k = 0; k < bytes.size() / sizeof(float); ++k) {
-                          float got = 0;
-                          std::memcpy(&got, &bytes[k * sizeof got], sizeof got);
-                          ++tally.elements;
-                          const void* blank = &poison[k * sizeof got % poison.size()];
-                          tally.written +=
-                              std::memcmp(&bytes[k * sizeof got], blank, sizeof got) != 0 ? 1U : 0U;
-                          const std::string wrong = look(first + k, got, tally);
-                          if (wrong.empty() || tally.wrong++ > 0) continue;
-                          tally.first_wrong = first + k;
-                          tally.first_text = fmt::format("[{}] is {}, expected {}", first + k, got, wrong);
-                        }
-                        return tally;
-                      },
-                      std::move(unit)});
-}
-
-void measure(ComparisonResult& tally, double number) {
-  tally.measured = std::max(tally.measured, std::optional(number));
-}
-
 Plan plan_of_evaluation(const Case& at) {
   const Function& f = function_of(at);
   const std::uint64_t n = at.count("n"), trips = at.count("iterations", 4, grid_points);
@@ -191,14 +161,7 @@ Plan plan_of_evaluation(const Case& at) {
 
   const Bound bound = bound_of(at, f);
   check_each(p, values, "ULP", [=, exact = f.exact](std::uint64_t i, float got, ComparisonResult& tally) {
-    const Exact want = exact(x(i), two ? y(i) : 0);
-    const double error = std::abs(static_cast<double>(got - want)), ulp = ulp_of(want);
-    if (error <= bound.ulps * ulp + bound.absolute) {
-      measure(tally, error / ulp);
-      return std::string();
-    }
-    return fmt::format("{:.9g} within {:g} ULP, not {:.4g}", want, bound.ulps + bound.absolute / ulp,
-                       error / ulp);
+    return expect_within(exact(x(i), two ? y(i) : 0), got, bound.ulps, bound.absolute, tally);
   });
   // Error bound of four sums, of adding them up, and of the expectation.
   const double roundings = static_cast<double>(trips) / 4 + 3;
@@ -269,7 +232,63 @@ Plan plan_of_contraction(const Case& at) {
   return p;
 }
 
+// Returns an argument of kernel bits, which no seed and no host's rounding changes: the floats in `wide` at
+// equal distances, of both signs in turn where the function takes both.
+float grid_argument(const Domain& domain, std::uint64_t place, std::uint64_t places, bool negative) {
+  const auto low = std::bit_cast<std::uint32_t>(domain.wide_low),
+             high = std::bit_cast<std::uint32_t>(domain.wide_high);
+  const auto bits = low + static_cast<std::uint32_t>(std::uint64_t{high - low} * place / places);
+  return (domain.both_signs && negative ? -1.0F : 1.0F) * std::bit_cast<float>(bits);
+}
+
+// Evaluates all functions at the same arguments in every run and hashes the values, and at random ones behind
+// them.
+Plan plan_of_bits(const Case& at) {
+  constexpr std::uint64_t scatter = 0x9E3779B1;  // odd, so that y meets every place, far from that of x
+  const std::uint64_t grid = at.count("n"), beside = 64, n = grid + beside;
+  Plan p;
+  p.define("FUNCTION", std::string("sin")).define("ARGUMENTS", 1);
+  p.define("PATH", at.is("path", "full") ? 0 : at.is("path", "half") ? 1 : 2);
+  std::vector<Arg> outputs, inputs;
+  std::uint64_t stream = 1;
+  for (const Function& f : functions) {
+    const Random<double> place_of_x(at.seed, stream), place_of_y(at.seed, stream + 1);
+    stream += 2;
+    const auto x = [=, both = domain_of(at, f)](std::uint64_t i) {
+      if (i < grid) return grid_argument(both, i, grid, i % 2 == 1);
+      return both.at((place_of_x(i) + 1) / 2, i % 3 != 0, i % 2 == 1);
+    };
+    const auto y = [=, both = f.y](std::uint64_t i) {
+      if (i < grid) return grid_argument(both, i * scatter % grid, grid, i / 2 % 2 == 1);
+      return both.at((place_of_y(i) + 1) / 2, i % 3 != 0, i % 2 == 0);
+    };
+    const bool two = f.arguments == 2;
+    inputs.emplace_back(p.input<float>(n, x));
+    if (two) inputs.emplace_back(p.input<float>(n, y));
+    const auto values = p.output<float>(n);
+    outputs.emplace_back(values);
+    check_each(
+        p, values, "",
+        [=, bound = bound_of(at, f), exact = f.exact](std::uint64_t i, float got, ComparisonResult& tally) {
+          if (i < grid) tally.hash = tally.hash.value_or(0) + hash_of_bits(i, got);
+          ComparisonResult unused;  // a row has one value, and this has seven functions
+          return expect_within(exact(x(i), two ? y(i) : 0), got, bound.ulps, bound.absolute, unused);
+        });
+    p.checks.back().hash_name = f.name;
+  }
+  p.launch("bits", {n}, {});
+  auto& arguments = std::get<Launch>(p.steps.back()).args;
+  arguments = outputs;
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
+  p.cost = {.read = inputs.size() * n * sizeof(float),
+            .written = outputs.size() * n * sizeof(float),
+            .flops = 0,
+            .items = outputs.size() * n};
+  return p;
+}
+
 Plan plan(const Case& at, const DeviceInfo& /*device*/) {
+  if (at.is("kernel", "bits")) return plan_of_bits(at);
   if (at.is("kernel", "denormals")) return plan_of_denormals(at);
   if (at.is("kernel", "contraction")) return plan_of_contraction(at);
   return plan_of_evaluation(at);
@@ -344,54 +363,60 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Family special() {
   const auto evaluates = [](const Case& at) { return at.is("kernel", "evaluate"); };
+  const auto has_path = [=](const Case& at) { return evaluates(at) || at.is("kernel", "bits"); };
   const Values all = {"sin", "exp", "log", "rsqrt", "sqrt", "divide", "powr"};
   const auto sweeps = [](const std::string& of_functions, const std::string& size) -> Sweeps {
     return {of_functions + " " + size, "kernel=denormals,contraction " + size};
   };
   const std::string everything = "function=" + all + " path=full,half,native";
-  return {.name = "special",
-          .question =
-              "What do elementary functions cost in full, reduced (half_*) and native precision, and how "
-              "large are their "
-              "errors?",
-          .axes = {{.name = "kernel",
-                    .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
-                               "contraction: whether a * b + c is rounded once",
-                    .values = {"evaluate", "denormals", "contraction"}},
-                   {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
-                   {.name = "path",
-                    .meaning = "error bound: full: OpenCL's; half: half_sin and the like, on float, 8192 "
-                               "units in the last place "
-                               "(ULP); native: native_*, "
-                               "implementation-defined",
-                    .values = {"full", "half", "native"},
-                    .when = evaluates},
-                   {.name = "n",
-                    .meaning = "arguments of the sweep, one per work-item",
-                    .values = {262144},
-                    .domain = whole(1, 1 << 26)},
-                   {.name = "iterations",
-                    .meaning = "function values that each work-item sums for the timing",
-                    .values = {64},
-                    .domain = multiples_of(4, 4, grid_points),
-                    .when = evaluates}},
-          .presets = {.smoke = sweeps(everything, "n=130 iterations=4") +
-                               Sweeps{"path=full,native n=67 iterations=12"},
-                      .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
-                      .profile = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
-                      .paper = sweeps(everything, "n=4194304"),
-                      .full = sweeps(everything, "n=262144,4194304,67108864")},
-          .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
-          .plan = plan,
-          .findings = findings,
-          .trait_group = TraitGroup::formats,
-          .traits = {{"sin_rate", "G/s", "full-precision sines"},
-                     {"sin_native_gain", "x", "time of a full-precision / native sine"},
-                     {"sin_native_ulp", "ULP", "largest error of a native sine"},
-                     {"exp_native_gain", "x", "time of a full-precision / native exponential"},
-                     {"divide_native_gain", "x", "time of a full-precision / native division"},
-                     {"denormals_flushed", "", "denormal floats: 1: become zero; 0: are kept"},
-                     {"contracted", "", "a * b + c: 1: is contracted to an FMA; 0: is not"}}};
+  return {
+      .name = "special",
+      .question =
+          "What do elementary functions cost in full, reduced (half_*) and native precision, and how "
+          "large are their "
+          "errors?",
+      .axes = {{.name = "kernel",
+                .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
+                           "contraction: whether a * b + c is rounded once; bits: all functions at the same "
+                           "arguments in every run, whose values column output_hash hashes",
+                .values = {"evaluate", "denormals", "contraction", "bits"}},
+               {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
+               {.name = "path",
+                .meaning = "error bound: full: OpenCL's; half: half_sin and the like, on float, 8192 "
+                           "units in the last place "
+                           "(ULP); native: native_*, "
+                           "implementation-defined",
+                .values = {"full", "half", "native"},
+                .when = has_path},
+               {.name = "n",
+                .meaning = "arguments of the sweep, one per work-item",
+                .values = {262144},
+                .domain = whole(1, 1 << 26)},
+               {.name = "iterations",
+                .meaning = "function values that each work-item sums for the timing",
+                .values = {64},
+                .domain = multiples_of(4, 4, grid_points),
+                .when = evaluates}},
+      .presets = {.smoke = sweeps(everything, "n=130 iterations=4") +
+                           Sweeps{"path=full,native n=67 iterations=12",
+                                  "kernel=bits path=full,half,native n=131"},
+                  .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536") +
+                           Sweeps{"kernel=bits path=full,native"},
+                  .profile = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
+                  .paper = sweeps(everything, "n=4194304") + Sweeps{"kernel=bits path=full,half,native"},
+                  .full = sweeps(everything, "n=262144,4194304,67108864") +
+                          Sweeps{"kernel=bits path=full,half,native"}},
+      .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
+      .plan = plan,
+      .findings = findings,
+      .trait_group = TraitGroup::formats,
+      .traits = {{"sin_rate", "G/s", "full-precision sines"},
+                 {"sin_native_gain", "x", "time of a full-precision / native sine"},
+                 {"sin_native_ulp", "ULP", "largest error of a native sine"},
+                 {"exp_native_gain", "x", "time of a full-precision / native exponential"},
+                 {"divide_native_gain", "x", "time of a full-precision / native division"},
+                 {"denormals_flushed", "", "denormal floats: 1: become zero; 0: are kept"},
+                 {"contracted", "", "a * b + c: 1: is contracted to an FMA; 0: is not"}}};
 }
 
 }  // namespace clweave::families

@@ -878,6 +878,26 @@ TEST(DeviceComparison, RankingsOfThreeVariantsAgreeOrNot) {
   EXPECT_NEAR(agreement({{1, 2, 3}, {1, 2, 3}, {3, 2, 1}}), 1.0 / 9, 1e-12);  // sums 5 6 7: 12 * 2 / (9 * 24)
 }
 
+TEST(DeviceComparison, TellsWhichDevicesGaveTheSameBits) {
+  const auto hashed = [](const char* device, const char* hashes, int run = 1) {
+    Record made = cell(device, "row", "64", 1, 0.5);
+    made.run = run;
+    made.output_hash = hashes;
+    return made;
+  };
+  const ResultsSet set =
+      set_of({hashed("A", "sin:01;exp:02"), hashed("A", "sin:01;exp:02", 2), hashed("B", "sin:01;exp:03"),
+              hashed("B", "sin:01;exp:04", 2), hashed("C", "sin:05;exp:02;log:06")});
+  const auto all = compare_devices(set, invented());
+  ASSERT_THAT(all.same_bits, SizeIs(2)) << "one device alone has log";
+  EXPECT_EQ(all.same_bits[0].output, "sin");
+  EXPECT_THAT(all.same_bits[0].groups, ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_THAT(all.same_bits[0].unsteady, SizeIs(0));
+  EXPECT_THAT(all.same_bits[1].groups, ElementsAre(ElementsAre(0, 2)));
+  EXPECT_THAT(all.same_bits[1].unsteady, ElementsAre(1));
+  EXPECT_THAT(shown(report_of(all, false, false), "text"), HasSubstr("A, B | C"));
+}
+
 TEST(DeviceComparison, VariantsMeetOnlyInEqualWorkByOneClock) {
   Record more = cell("A", "grid", "64", 1, 0.5), host = cell("A", "weave", "64", 1, 0.5);
   more.items = 2000;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "plans.hpp"
 
@@ -184,4 +185,48 @@ TEST(SpecialFindings, AreLeftOutWithoutTheirRows) {
   EXPECT_THAT(found, Not(IsEmpty()));
   for (const char* name : {"sin_native_gain", "sin_rate", "denormals_flushed", "contracted"})
     EXPECT_THAT(found, Not(Contains(Field(&Finding::name, name))));
+}
+
+namespace {
+
+// Hashes of the first output of kernel bits, the sines, as exact as doubles, with a change.
+std::uint64_t hashed(std::uint64_t seed, const std::function<void(std::vector<float>&)>& change,
+                     std::size_t cut = 0) {
+  const Family special = family_named("special");
+  Case at;
+  for (const auto& one : preset_of(special, "smoke", seed)) {
+    if (one.is("kernel", "bits") && one.is("path", "full")) at = one;
+  }
+  const Plan plan = plan_of(special, at, roomy());
+  const auto& arguments = std::get<Launch>(plan.steps.at(0)).args;
+  auto values = floats_in(plan, std::get<Buffer>(arguments.at(7)).index);
+  for (auto& x : values) x = static_cast<float>(std::sin(double{x}));
+  change(values);
+  EXPECT_EQ(plan.checks.at(0).hash_name, "sin");
+  if (cut == 0) return of_floats(plan.checks.at(0), values).hash.value();
+  const auto bytes = std::as_bytes(std::span(values));
+  ComparisonResult merged =
+      plan.checks.at(0).compare(cut * sizeof(float), bytes.subspan(cut * sizeof(float)));
+  merged.merge(plan.checks.at(0).compare(0, bytes.first(cut * sizeof(float))));
+  return merged.hash.value();
+}
+
+}  // namespace
+
+TEST(SpecialBits, AreOfTheSameArgumentsWhateverTheSeedAndTheStretches) {
+  const auto as_is = [](std::vector<float>&) {};
+  EXPECT_EQ(hashed(1, as_is), hashed(2, as_is));
+  EXPECT_EQ(hashed(1, as_is), hashed(1, as_is, 48));
+}
+
+TEST(SpecialBits, TellASingleBitButNoNaNFromAnother) {
+  const auto as_is = [](std::vector<float>&) {};
+  EXPECT_NE(hashed(1, as_is), hashed(1, [](auto& values) { values[130] = moved(values[130], 1); }));
+  EXPECT_NE(hashed(1, as_is), hashed(1, [](auto& values) { std::swap(values[3], values[4]); }));
+  EXPECT_EQ(hashed(1, as_is), hashed(1, [](auto& values) { values[131] = moved(values[131], 1); }))
+      << "random arguments behind the grid";
+  const auto with = [](std::uint32_t bits) {
+    return hashed(1, [=](auto& values) { values[7] = std::bit_cast<float>(bits); });
+  };
+  EXPECT_EQ(with(0x7FC00000), with(0xFFC00001));
 }

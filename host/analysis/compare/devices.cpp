@@ -604,6 +604,7 @@ DeviceComparison compare_devices(const ResultsSet& set, const std::vector<Family
     }
   }
   for (auto& [title, cases] : titled) out.families.push_back(comparison_of(title, std::move(cases), devices));
+  out.same_bits = same_bits_of(out.devices);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/compare/same_bits.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "report/report.hpp"
 
@@ -89,6 +90,7 @@ struct DeviceComparison {
   std::size_t clocks = 0;   // ok on all, but by clocks that do not compare
   std::size_t slowed = 0;   // ok on all, but measured while a machine was not quiet
   std::vector<FamilyComparison> families;
+  std::vector<SameBits> same_bits;
 };
 
 constexpr double least_factor = 1.25;  // of an inversion: less may be the luck of one process

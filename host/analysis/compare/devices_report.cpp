@@ -216,6 +216,28 @@ void inversions_block(const DeviceComparison& all, Report& out, std::size_t per_
   if (left > 0) out.line(fmt::format("  and {} more pairs of variants: --all", left));
 }
 
+// Joins a group of devices: "A, B".
+std::string labels_text(const DeviceComparison& all, const std::vector<std::size_t>& devices) {
+  std::string text;
+  for (const auto d : devices) text += (text.empty() ? "" : ", ") + all.labels[d];
+  return text;
+}
+
+void same_bits_block(const DeviceComparison& all, Report& out) {
+  if (all.same_bits.empty()) return;
+  Table table({{"same bits"}, {"output"}, {"devices that agree bit by bit; others behind a bar"}});
+  for (const SameBits& one : all.same_bits) {
+    std::string groups;
+    for (const auto& group : one.groups) groups += (groups.empty() ? "" : " | ") + labels_text(all, group);
+    if (!one.unsteady.empty())
+      groups += fmt::format("{}other bits in each run: {}", groups.empty() ? "" : " | ",
+                            labels_text(all, one.unsteady));
+    table.add({one.case_id, one.output, groups});
+  }
+  out.line("");
+  out.table(std::move(table));
+}
+
 std::string variant_cell(const VariantOnDevice& on, bool of_variants) {
   const Look look = look_of(on.state);
   if (!of_variants && on.relative) return fmt::format("{:.3g}x{}", *on.relative, mark_of(on.slowed));
@@ -284,7 +306,8 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
               {"cases_by_incomparable_clocks", all.clocks},
               {"cases_while_not_quiet", all.slowed},
               {"devices", Json::array()},
-              {"inversions", Json::array()}};
+              {"inversions", Json::array()},
+              {"same_bits", Json::array()}};
   for (std::size_t d = 0; d < all.devices.size(); ++d) {
     const auto& device = *all.devices[d];
     const auto& totals = all.totals[d];
@@ -313,6 +336,18 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
                                    {"loses_on", all.labels[inversion.elsewhere]},
                                    {"loss", inversion.loss},
                                    {"undecided", inversion.undecided}});
+  }
+  for (const SameBits& bits : all.same_bits) {
+    Json groups = Json::array(), unsteady = Json::array();
+    for (const auto& group : bits.groups) {
+      groups.push_back(Json::array());
+      for (const auto d : group) groups.back().push_back(all.labels[d]);
+    }
+    for (const auto d : bits.unsteady) unsteady.push_back(all.labels[d]);
+    out["same_bits"].push_back({{"case", bits.case_id},
+                                {"output", bits.output},
+                                {"groups", std::move(groups)},
+                                {"unsteady", std::move(unsteady)}});
   }
   return out;
 }
@@ -367,6 +402,7 @@ Report report_of(const DeviceComparison& all, bool chosen, bool every_table) {
         Style::dim));
     if (chosen) explain_mark(all, out);
   }
+  same_bits_block(all, out);
   inversions_block(all, out, chosen || every_table ? 20 : 1);
   if (!chosen && !every_table) out.line("\n--family NAME or --all shows every variant, --csv every number.");
   add_rows(all, out);
