@@ -103,7 +103,7 @@ __kernel void read_buffer(__global uint* restrict out, __global const V* restric
   LOOK_UP(, FROM_MEMORY);
 }
 
-__kernel void read_constant_memory(__global uint* restrict out, __constant V* restrict table, const uint seed,
+__kernel void read_constant(__global uint* restrict out, __constant V* restrict table, const uint seed,
                             const uint iterations) {
   LOOK_UP(, FROM_MEMORY);
 }
@@ -131,7 +131,7 @@ __constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO
 
 #define AT_TEXEL const int2 texel = (int2)((int)(at & (WIDTH - 1)), (int)(at >> LOG_WIDTH))
 #define FROM_IMAGE(n) ADD(CHANNELS(read_imageui(table, nearest, texel + (int2)(0, n * (int)DOWN))))
-__kernel void read_image_nearest(__global uint* restrict out, __read_only image2d_t table, const uint seed,
+__kernel void read_image(__global uint* restrict out, __read_only image2d_t table, const uint seed,
                          const uint iterations) {
   LOOK_UP(AT_TEXEL, FROM_IMAGE);
 }
@@ -140,7 +140,7 @@ __kernel void read_image_nearest(__global uint* restrict out, __read_only image2
 #define BETWEEN_TEXELS \
   const float2 point = (float2)((float)(at & (WIDTH - 1)) + 0.75f, (float)(at >> LOG_WIDTH) + 1.0f)
 #define SAMPLE(n) sum += read_imagef(table, linear, point + (float2)(0.0f, (float)(n * DOWN)))
-__kernel void read_image_linear(__global float* restrict out, __read_only image2d_t table, const uint seed,
+__kernel void read_linear_image(__global float* restrict out, __read_only image2d_t table, const uint seed,
                            const uint iterations) {
   float4 sum = (float4)(0.0f);
   FOR_EACH_PLACE(BETWEEN_TEXELS, SAMPLE)

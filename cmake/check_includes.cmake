@@ -158,8 +158,8 @@ endforeach()
 # host/families and the kernels that their sweeps, axes and conditions say. Those that are also the word of a column, a
 # type, a measured peak, a step, a mark of a chart or a figure of a compiler, of a command, or a part of a description,
 # tell nothing. The table of former names has them all.
-set(ordinary peak buffer build bytes cache copy cpu double float formats grid groups half ilp launch line live local loop many
-  occupancy pair ranked read registers run select single transfer words write)
+set(ordinary peak buffer build bytes cache constant copy cpu double float formats grid groups half ilp image launch line
+  live local loop many occupancy pair ranked read registers run select single transfer words write)
 set(names "")
 file(GLOB stems RELATIVE ${HOST}/families ${HOST}/families/*.cpp)
 list(TRANSFORM stems REPLACE "\\.cpp$" "")

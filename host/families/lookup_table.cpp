@@ -25,7 +25,7 @@ namespace {
 
 using Word = std::uint32_t;
 
-bool is_linear(const Case& at) { return at.is("kernel", "image_linear"); }
+bool is_linear(const Case& at) { return at.is("kernel", "linear_image"); }
 
 // The table as rows, and the tile of it that a work-group reads at once, in powers of two.
 struct Shape {
@@ -160,18 +160,18 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (is_linear(at)) {
     Plan::need(
         iterations <= most_samples,
-        fmt::format("image_linear takes at most {} iterations, as sums are exact up to there", most_samples));
+        fmt::format("linear_image takes at most {} iterations, as sums are exact up to there", most_samples));
     const SmallNumber small{{at.seed, 1}};
     p.define("IMAGE", 1);
     const auto out = p.output<float>(items);
-    p.launch("read_image_linear", {items}, {group}, out,
+    p.launch("read_linear_image", {items}, {group}, out,
              p.image<float>(shape.columns(), shape.rows(), words, small), seed,
              static_cast<Word>(iterations));
     expect_samples(p, out, reads, iterations, words, shape, small);
   } else {
     const auto out = p.output<Word>(items);
     p.launch("read_" + path, {items}, {group}, out);
-    if (path == "image_nearest") {
+    if (path == "image") {
       p.define("IMAGE", 1);
       p.pass(p.image<Word>(shape.columns(), shape.rows(), words, value));
     } else if (path == "argument") {
@@ -188,7 +188,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
       }
       p.pass(table);
     } else {
-      if (path == "constant_memory") Plan::need_constant(device, bytes);
+      if (path == "constant") Plan::need_constant(device, bytes);
       p.pass(p.input<Word>(bytes / sizeof(Word), value));
     }
     p.pass(seed).pass(static_cast<Word>(iterations));
@@ -262,13 +262,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     // Of one word: the smallest table, which most paths take, and the largest.
     std::vector<std::pair<Table, ByPath>> compared;
     for (const auto& [table, paths] : tables) {
-      if (fastest_linear != nullptr && fastest_linear->at.is("pattern", pattern) &&
-          paths.contains("image_nearest") &&
+      if (fastest_linear != nullptr && fastest_linear->at.is("pattern", pattern) && paths.contains("image") &&
           table == Table{fastest_linear->at.number("bytes"), fastest_linear->at.number("words")})
-        nearest = paths.at("image_nearest");
+        nearest = paths.at("image");
       if (table.words != 1) continue;
-      if (paths.contains("constant_memory") && !constant.contains(pattern))
-        constant[pattern] = paths.at("constant_memory");
+      if (paths.contains("constant") && !constant.contains(pattern)) constant[pattern] = paths.at("constant");
       if (paths.contains("buffer") && paths.size() > 1) compared.emplace_back(table, paths);
     }
     if (compared.empty()) continue;
@@ -298,9 +296,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family lookup_table() {
-  const std::string every_path = "kernel=buffer,constant_memory,image_nearest,argument",
-                    not_argument = "kernel=buffer,constant_memory,image_nearest",
-                    memory_or_image = "kernel=buffer,image_nearest", sampler = "kernel=image_linear";
+  const std::string every_path = "kernel=buffer,constant,image,argument",
+                    not_argument = "kernel=buffer,constant,image", memory_or_image = "kernel=buffer,image",
+                    sampler = "kernel=linear_image";
   const std::string every_pattern = " pattern=uniform,neighbouring,random,tiled",
                     few = " pattern=neighbouring,tiled";
   const std::string tiny = " bytes=512", small = " bytes=16384", cached = " bytes=1048576",
@@ -312,11 +310,10 @@ Family lookup_table() {
           "how fast is an image's sampler?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "path of the reads: buffer: __global memory; constant_memory: __constant; image_nearest: "
-                    "a 2-D "
-                    "image at whole coordinates; argument: a struct by value; image_linear: an image of "
+                    "path of the reads: buffer: __global memory; constant: __constant memory; image: a 2-D "
+                    "image at whole coordinates; argument: a struct by value; linear_image: an image of "
                     "floats between four texels, by a linear filter",
-                .values = {"buffer", "constant_memory", "image_nearest", "argument", "image_linear"}},
+                .values = {"buffer", "constant", "image", "argument", "linear_image"}},
                {.name = "pattern",
                 .meaning = "what work-items read at once: uniform: all the same element; neighbouring: "
                            "consecutive ones; random: any; tiled: a work-group a 2-D tile of up to 16x16",
@@ -348,8 +345,8 @@ Family lookup_table() {
                          " iterations=12 group=64 groups_per_cu=1",
                      sampler + few + tiny + " iterations=8 group=32 groups_per_cu=1",
                      sampler + " pattern=random" + small + " words=4 iterations=8 group=32 groups_per_cu=1"},
-           .quick = {every_path + " pattern=uniform" + tiny, "kernel=constant_memory pattern=random" + tiny,
-                     "kernel=buffer,image_nearest,image_linear pattern=tiled" + cached},
+           .quick = {every_path + " pattern=uniform" + tiny, "kernel=constant pattern=random" + tiny,
+                     "kernel=buffer,image,linear_image pattern=tiled" + cached},
            .paper = {every_path + every_pattern + tiny, not_argument + every_pattern + small + " words=1,4",
                      memory_or_image + every_pattern + cached, memory_or_image + every_pattern + large,
                      sampler + few + small + " words=1,4", sampler + few + cached},

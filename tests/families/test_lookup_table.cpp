@@ -48,9 +48,8 @@ TEST(LookupTable, ExpectsTheSameOfEveryPath) {
     for (const char* words : {"1", "4"}) {
       const std::string same =
           fmt::format(" pattern={} words={} iterations=8 group=32 groups_per_cu=1", pattern, words);
-      const Plan buffer = plan_for("kernel=buffer" + same), image = plan_for("kernel=image_nearest" + same),
-                 argument = plan_for("kernel=argument" + same),
-                 constant = plan_for("kernel=constant_memory" + same);
+      const Plan buffer = plan_for("kernel=buffer" + same), image = plan_for("kernel=image" + same),
+                 argument = plan_for("kernel=argument" + same), constant = plan_for("kernel=constant" + same);
       EXPECT_EQ(filled(buffer.buffers[1], {0, 512}), filled(image.buffers[1], {0, 512}));
       EXPECT_EQ(filled(buffer.buffers[1], {0, 512}), filled(constant.buffers[1], {0, 512}));
       EXPECT_EQ(filled(buffer.buffers[1], {0, 512}),
@@ -67,39 +66,39 @@ TEST(LookupTable, StopsAtTheLimitsOfEachPath) {
   device.constant_bytes = 8192;
   device.parameter_bytes = 1024;
   device.image_width = 0;
-  EXPECT_NO_THROW(plan_for("kernel=constant_memory", device));
+  EXPECT_NO_THROW(plan_for("kernel=constant", device));
   EXPECT_NO_THROW(plan_for("kernel=argument", device));
   EXPECT_NO_THROW(plan_for("kernel=buffer bytes=1048576", device));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=constant_memory bytes=16384", device); }),
+  EXPECT_THAT(complaint([&] { plan_for("kernel=constant bytes=16384", device); }),
               HasSubstr("20496 bytes of __constant memory"));
   EXPECT_THAT(complaint([&] { plan_for("kernel=argument bytes=1024", device); }),
               HasSubstr("needs 1040 bytes of kernel arguments, the device allows 1024"));
   EXPECT_THAT(complaint([&] { plan_for("kernel=argument bytes=16384", device); }),
               HasSubstr("a table of 16384 bytes is no kernel argument"));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=image_nearest", device); }), HasSubstr("no images"));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=image_linear iterations=2052"); }), HasSubstr("at most 2048"));
+  EXPECT_THAT(complaint([&] { plan_for("kernel=image", device); }), HasSubstr("no images"));
+  EXPECT_THAT(complaint([&] { plan_for("kernel=linear_image iterations=2052"); }), HasSubstr("at most 2048"));
 }
 
 TEST(LookupTable, RefusesSamplesOfAnotherPlace) {
-  const Plan plan = plan_for("kernel=image_linear iterations=4 group=32 groups_per_cu=1");
+  const Plan plan = plan_for("kernel=linear_image iterations=4 group=32 groups_per_cu=1");
   std::vector<std::uint32_t> zeros(32);
   EXPECT_EQ(wrong_of(plan, zeros), 32U);
 }
 
 TEST(LookupTableFindings, CompareTheBufferWithTheBestOtherPath) {
   const auto found = concluded({{"pattern=uniform", 3e-3},
-                                {"pattern=uniform kernel=constant_memory", 1e-3},
-                                {"pattern=uniform kernel=image_nearest", 4e-3},
+                                {"pattern=uniform kernel=constant", 1e-3},
+                                {"pattern=uniform kernel=image", 4e-3},
                                 {"pattern=random", 1e-3},
-                                {"pattern=random kernel=constant_memory", 8e-3},
+                                {"pattern=random kernel=constant", 8e-3},
                                 {"pattern=tiled bytes=16384", 2e-3},
-                                {"pattern=tiled bytes=16384 kernel=image_nearest", 1e-3},
+                                {"pattern=tiled bytes=16384 kernel=image", 1e-3},
                                 {"pattern=tiled bytes=1048576", 2e-3},
-                                {"pattern=tiled bytes=1048576 kernel=image_nearest", 4e-3},
-                                {"pattern=tiled bytes=16384 kernel=image_linear", 3e-3}});
+                                {"pattern=tiled bytes=1048576 kernel=image", 4e-3},
+                                {"pattern=tiled bytes=16384 kernel=linear_image", 3e-3}});
   EXPECT_THAT(*found.at("uniform_path_gain").value, DoubleNear(3, 1e-9));
-  EXPECT_EQ(found.at("uniform_path_gain").note, "constant_memory");
-  EXPECT_THAT(found.at("uniform_path_gain").text, HasSubstr("constant_memory is fastest"));
+  EXPECT_EQ(found.at("uniform_path_gain").note, "constant");
+  EXPECT_THAT(found.at("uniform_path_gain").text, HasSubstr("constant is fastest"));
   EXPECT_THAT(*found.at("random_path_gain").value, DoubleNear(0.125, 1e-9));
   EXPECT_THAT(found.at("random_path_gain").text, HasSubstr("buffer is fastest"));
   EXPECT_THAT(*found.at("tiled_path_gain").value, DoubleNear(2, 1e-9));
