@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstring>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/quantity.hpp"
@@ -47,9 +46,11 @@ struct Shape {
 class Reads {
  public:
   Reads(const Case& at, const Shape& shape, Word seed)
-      : pattern_(at.text("pattern")), shape_(shape), group_(at.count("group")), seed_(seed) {
-    down_ = is_tiled() ? shape.columns() : std::uint64_t{1} << (shape.elements - 3);
-  }
+      : pattern_(at.text("pattern")),
+        shape_(shape),
+        group_(at.count("group")),
+        down_(is_tiled() ? shape.columns() : std::uint64_t{1} << (shape.elements - 3)),
+        seed_(seed) {}
 
   // Calls f for each element that the work-item reads.
   template <class F>
@@ -215,11 +216,7 @@ std::string rate_text(const Outcome& o) { return number_text(1e-9 * lookups_per_
 
 // The fastest outcome of each path, of one table.
 using ByPath = std::map<std::string, const Outcome*>;
-struct Table {
-  std::int64_t bytes, words;
-
-  auto operator<=>(const Table&) const = default;
-};
+using Table = std::pair<std::int64_t, std::int64_t>;  // its bytes, and words of an element
 
 // Says how much faster the buffer or the best of the other paths is.
 Finding gain_of(const std::string& name, const char* pattern, const Table& table, const ByPath& paths) {
@@ -234,7 +231,7 @@ Finding gain_of(const std::string& name, const char* pattern, const Table& table
               .unit = "x",
               .text = fmt::format(
                   "{} reads of a table of {}{}: {} is fastest: {}", pattern,
-                  bytes_text(static_cast<double>(table.bytes)), table.words == 1 ? "" : ", of uint4",
+                  bytes_text(static_cast<double>(table.first)), table.second == 1 ? "" : ", of uint4",
                   (lookups_per_s(*other) > lookups_per_s(*buffer) ? other : buffer)->at.text("kernel"), all),
               .note = other->at.text("kernel"),
               .from = {buffer, other}};
@@ -265,7 +262,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       if (fastest_linear != nullptr && fastest_linear->at.is("pattern", pattern) && paths.contains("image") &&
           table == Table{fastest_linear->at.number("bytes"), fastest_linear->at.number("words")})
         nearest = paths.at("image");
-      if (table.words != 1) continue;
+      if (table.second != 1) continue;
       if (paths.contains("constant") && !constant.contains(pattern)) constant[pattern] = paths.at("constant");
       if (paths.contains("buffer") && paths.size() > 1) compared.emplace_back(table, paths);
     }
