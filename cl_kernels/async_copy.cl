@@ -2,9 +2,11 @@
 // async_copy: reverses tiles of an array that work-groups stage in local memory, by hand or by async_work_group_copy.
 //
 // TILE, GROUP, WORK   words of a tile, work-items of a work-group, arithmetic steps for each word
+// ASYNC               for the kernels that call async_work_group_copy, which some compilers' libraries lack
 //
 // There are no more work-groups than tiles.
 #ifdef EDITOR
+#define ASYNC
 #define TILE 1024
 #define GROUP 256
 #define WORK 0
@@ -42,18 +44,6 @@ __kernel void loop(__global uint* restrict out, __global const uint* restrict in
   }
 }
 
-// Stages each tile by async_work_group_copy.
-__kernel void async(__global uint* restrict out, __global const uint* restrict in, const uint tiles) {
-  __local uint words[TILE];
-  for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
-    const size_t first = (size_t)t * TILE;
-    event_t loaded = async_work_group_copy(words, in + first, TILE, 0);
-    wait_group_events(1, &loaded);
-    reverse(out + first, words);
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-}
-
 // Stages the next tile by a loop while it reverses this one (double buffering).
 __kernel void loop_ahead(__global uint* restrict out, __global const uint* restrict in, const uint tiles) {
   __local uint words[2 * TILE];
@@ -64,6 +54,19 @@ __kernel void loop_ahead(__global uint* restrict out, __global const uint* restr
     const uint next = t + (uint)get_num_groups(0);
     if (next < tiles) stage(words + (TILE - here), in + (size_t)next * TILE);
     reverse(out + (size_t)t * TILE, words + here);
+  }
+}
+
+#ifdef ASYNC
+// Stages each tile by async_work_group_copy.
+__kernel void async(__global uint* restrict out, __global const uint* restrict in, const uint tiles) {
+  __local uint words[TILE];
+  for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
+    const size_t first = (size_t)t * TILE;
+    event_t loaded = async_work_group_copy(words, in + first, TILE, 0);
+    wait_group_events(1, &loaded);
+    reverse(out + first, words);
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
@@ -80,3 +83,4 @@ __kernel void async_ahead(__global uint* restrict out, __global const uint* rest
     reverse(out + (size_t)t * TILE, words + here);
   }
 }
+#endif
