@@ -97,6 +97,15 @@ void Memory::restore(cl::Event& copied) const {
   if (spec_.restored) device_.queue().enqueueCopyBuffer(kept_, buffer_, 0, 0, spec_.bytes, nullptr, &copied);
 }
 
+void Memory::give_pages_back() const {
+  if (!spec_.untouched) return;
+  int failed = -1;
+#ifdef __linux__
+  failed = madvise(pages_.get(), spec_.bytes / page * page, MADV_DONTNEED);
+#endif
+  Plan::need(failed == 0, "the system takes no pages back");
+}
+
 void Memory::allocate_svm() {
   cl_device_svm_capabilities able = 0;
   clGetDeviceInfo(device_.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof able, &able, nullptr);
@@ -229,35 +238,36 @@ void Memory::bind_to_kernel(cl::Kernel& kernel, cl_uint index) const {
     kernel.setArg(index, buffer_);
 }
 
+void* Memory::map(const Transfer& t, bool to_device, const Memory& host,
+                  const cl::CommandQueue& queue) const {
+  if (!is_svm() && !device_.map_problem().empty())
+    throw Error(ErrorCode::wrong_result,
+                "maps were found wrong as the device was opened: " + device_.map_problem());
+  // Since OpenCL 1.2; before, the old content is transferred, too.
+  const bool without_old = is_svm() || !device_.info().version.starts_with("OpenCL 1.1");
+  const cl_map_flags access = !to_device    ? CL_MAP_READ
+                              : without_old ? CL_MAP_WRITE_INVALIDATE_REGION
+                                            : CL_MAP_WRITE;
+  void* mapped = host_;
+  if (spec_.place == BufferPlace::svm_coarse)
+    expect_success(clEnqueueSVMMap(queue(), CL_TRUE, access, host_, t.bytes, 0, nullptr, nullptr),
+                   "clEnqueueSVMMap");
+  else if (!is_svm())
+    mapped = queue.enqueueMapBuffer(buffer_, CL_TRUE, access, 0, t.bytes);
+  std::memcpy(to_device ? mapped : host.host_, to_device ? host.host_ : mapped,
+              t.touched > 0 ? t.touched : t.bytes);
+  return mapped;
+}
+
 void Memory::transfer(const Transfer& t, bool to_device, const Memory& device, const cl::CommandQueue& queue,
-                      cl::Event* event) const {
+                      cl::Event* event, void* mapped) const {
   const cl_bool blocking = t.blocking ? CL_TRUE : CL_FALSE;
   if (t.map) {
-    if (!device.is_svm() && !device_.map_problem().empty())
-      throw Error(ErrorCode::wrong_result,
-                  "maps were found wrong as the device was opened: " + device_.map_problem());
-    const std::uint64_t touched = t.touched > 0 ? t.touched : t.bytes;
-    const auto copy = [&](void* mapped) {
-      std::memcpy(to_device ? mapped : host_, to_device ? host_ : mapped, touched);
-    };
-    if (device.is_svm()) {
-      const bool coarse = device.spec_.place == BufferPlace::svm_coarse;
-      const cl_map_flags access = to_device ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
-      if (coarse)
-        expect_success(clEnqueueSVMMap(queue(), CL_TRUE, access, device.host_, t.bytes, 0, nullptr, nullptr),
-                       "clEnqueueSVMMap");
-      copy(device.host_);
-      if (coarse)
-        expect_success(clEnqueueSVMUnmap(queue(), device.host_, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
-      return;
-    }
-    // Since OpenCL 1.2; before, the old content is transferred, too.
-    const cl_map_flags write =
-        device_.info().version.starts_with("OpenCL 1.1") ? CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
-    void* mapped =
-        queue.enqueueMapBuffer(device.buffer_, CL_TRUE, to_device ? write : CL_MAP_READ, 0, t.bytes);
-    copy(mapped);
-    queue.enqueueUnmapMemObject(device.buffer_, mapped, nullptr, event);
+    if (mapped == nullptr) mapped = device.map(t, to_device, *this, queue);
+    if (device.spec_.place == BufferPlace::svm_coarse)
+      expect_success(clEnqueueSVMUnmap(queue(), device.host_, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+    else if (!device.is_svm())
+      queue.enqueueUnmapMemObject(device.buffer_, mapped, nullptr, event);
   } else if (device.is_svm()) {
     expect_success(clEnqueueSVMMemcpy(queue(), blocking, to_device ? device.host_ : host_,
                                       to_device ? host_ : device.host_, t.bytes, 0, nullptr, nullptr),

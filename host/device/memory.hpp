@@ -28,6 +28,9 @@ class Memory {
   // The following throw cl::Error.
   // Enqueues that a restored buffer gets its contents back. Of others it does nothing.
   void restore(cl::Event& copied) const;
+  // Gives the pages of an untouched buffer back to the system. Of others it does nothing. Throws
+  // `unsupported` where the system takes none.
+  void give_pages_back() const;
   void poison_all() { poison_from(0); }
   void poison_guard();
   ComparisonResult compare(const Check&, const char* phase) const;
@@ -37,9 +40,12 @@ class Memory {
   void bind_to_kernel(cl::Kernel&, cl_uint index) const;
   const cl::Buffer& buffer() const { return buffer_; }
 
-  // Copies between this memory, which is the host's, and the device's.
-  void transfer(const Transfer&, bool to_device, const Memory& device, const cl::CommandQueue&,
-                cl::Event*) const;
+  // Copies between this memory, which is the host's, and the device's. `mapped` is what map() returned of one
+  // that is mapped before.
+  void transfer(const Transfer&, bool to_device, const Memory& device, const cl::CommandQueue&, cl::Event*,
+                void* mapped = nullptr) const;
+  // Maps this memory, which is the device's, and copies the host's to it or from it.
+  void* map(const Transfer&, bool to_device, const Memory& host, const cl::CommandQueue&) const;
 
  private:
   using Use = std::function<void(std::span<std::byte> all)>;

@@ -16,12 +16,15 @@
 namespace clweave::device {
 
 OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> report_phase,
-                       std::string without_fill)
-    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), report_phase_(std::move(report_phase)) {
+                       std::string without_fill, cl::Context context)
+    : info_(std::move(info)),
+      kernel_dir_(std::move(kernel_dir)),
+      report_phase_(std::move(report_phase)),
+      context_(std::move(context)) {
   begin_load_window();
   try {
     device_ = find_device(info_);
-    context_ = cl::Context(device_);
+    if (context_() == nullptr) context_ = cl::Context(device_);
     open_queue();
     staging_.emplace(context_, queue_, info_.type == "gpu");
   } catch (const cl::Error& error) {

@@ -29,9 +29,9 @@ class OpenDevice {
   // every launch. Throws `device_lost` if it is gone, `launch` if it cannot be opened, `wrong_result` if
   // launches are left out or reads show old content. `report_phase` is called before each step that may take
   // long, so that a watchdog sees progress. `without_fill`, if not empty, says why the driver's fill is not
-  // even tried.
+  // even tried. `context`, if any, is one that has this device among others.
   OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char* what)> report_phase = {},
-             std::string without_fill = {});
+             std::string without_fill = {}, cl::Context context = {});
 
   struct Built {
     cl::Program program;

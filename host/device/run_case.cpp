@@ -21,6 +21,7 @@
 #include "device/launch.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
+#include "device/peer.hpp"
 #include "device/reference.hpp"
 #include "power/sensor_log.hpp"
 #include "results/contradictions.hpp"
@@ -54,21 +55,27 @@ void wait_for_callback(cl::Event& last, const cl::CommandQueue& queue) {
 // its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
 class Execution {
  public:
-  // `checks`: the plan's, each with what it compares with. All arguments must outlive it.
-  Execution(OpenDevice& device, const Plan& plan, const std::vector<Check>& checks, const Source& source,
-            const cl::Program& program)
+  // `checks`: the plan's, each with what it compares with; `peer`: the plan's other device. All arguments
+  // must outlive it.
+  Execution(OpenDevice& device, OpenDevice& peer, const Plan& plan, const std::vector<Check>& checks,
+            const Source& source)
       : device_(device),
+        peer_(peer),
         plan_(plan),
         checks_(checks),
         builder_(device, source),
         is_restored_(!restores(plan)) {
-    for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
+    for (const auto& spec : plan.buffers) memory_.emplace_back(spec.on_peer ? peer : device, spec);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
-      queues_.push_back(device.queue(q, plan.queues.in_order));
+      queues_.push_back(is_of_peer(q) ? peer.queue() : device.queue(q, plan.queues.in_order));
     for (const auto& step : plan.steps) {
       cl::Kernel& kernel = kernels_.emplace_back();
       auto& part = host_parts_.emplace_back();
-      std::visit(Overloaded{[&](const Launch& launch) { kernel = kernel_of(program, launch); },
+      mapped_.push_back(nullptr);
+      std::visit(Overloaded{[&](const Launch& launch) {
+                              kernel = kernel_of(
+                                  (is_of_peer(launch.queue) ? peer : device).build(source).program, launch);
+                            },
                             [](const CopyBuffer&) {}, [](const Transfer&) {}, [](const Build&) {},
                             [&](const HostWork& work) { part.resize(work.bytes); }},
                  step);
@@ -88,6 +95,13 @@ class Execution {
   void begin_execution() {
     restore();
     is_restored_ = !restores(plan_);
+    for (const auto& memory : memory_) memory.give_pages_back();
+    for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
+      const auto* const transfer = std::get_if<Transfer>(&plan_.steps[step]);
+      if (transfer != nullptr && transfer->mapped_before)
+        mapped_[step] = memory_[transfer->to.index].map(*transfer, true, memory_[transfer->from.index],
+                                                        queues_[transfer->queue]);
+    }
   }
 
   // Executes all steps `batch` times. Only the first and the last command get an event, because an event at
@@ -148,6 +162,7 @@ class Execution {
       if (!plan_.buffers[b].fill) memory_[b].poison_all();
     }
     device_.queue().finish();  // the plan may use other queues
+    peer_.queue().finish();
   }
 
   // Compares all outputs with the reference. Throws `wrong_result`.
@@ -218,8 +233,8 @@ class Execution {
                      const bool to_device = is_of_host(plan_.buffers[transfer.from.index].place);
                      const Memory &from = memory_[transfer.from.index], &to = memory_[transfer.to.index];
                      (to_device ? from : to)
-                         .transfer(transfer, to_device, to_device ? to : from, queues_[transfer.queue],
-                                   event);
+                         .transfer(transfer, to_device, to_device ? to : from, queues_[transfer.queue], event,
+                                   mapped_[step]);
                    },
                    [&](const HostWork& work) {
                      device_.queue()
@@ -231,11 +246,17 @@ class Execution {
                    [&](const Build& build) { builder_.build(build.from); },
                    [&](const Launch& launch) {
                      if (builder_.has_built()) kernels_[step] = kernel_of(builder_.program(), launch);
+                     std::vector<cl::Event> after;
+                     if (is_of_peer(launch.queue)) {
+                       queues_.front().enqueueMarkerWithWaitList(nullptr, &after.emplace_back());
+                       queues_.front().flush();
+                     }
                      with_error_context([&] { return launch_text(launch); },
                                         [&] {
                                           queues_[launch.queue].enqueueNDRangeKernel(
                                               kernels_[step], cl::NullRange, nd_range(launch.global),
-                                              nd_range(launch.local), nullptr, event);
+                                              nd_range(launch.local), after.empty() ? nullptr : &after,
+                                              event);
                                         });
                    }},
         plan_.steps[step]);
@@ -300,9 +321,11 @@ class Execution {
     return wrong;
   }
 
+  bool is_of_peer(std::size_t queue) const { return plan_.peer && queue == 1; }
+
   static constexpr std::chrono::microseconds pause{100};  // of Wait::sleep
 
-  OpenDevice& device_;
+  OpenDevice &device_, &peer_;
   const Plan& plan_;
   const std::vector<Check>& checks_;
   Builder builder_;
@@ -310,6 +333,7 @@ class Execution {
   std::vector<cl::CommandQueue> queues_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
+  std::vector<void*> mapped_;                       // per step; null but for what is mapped before
   ClockComparison clocks_;                          // of all batches so far
   bool is_restored_;                                // no buffer is to be restored
   Number measured_;
@@ -693,7 +717,8 @@ Row row_of(OpenDevice& device, const Family& family, const Case& at, const Sampl
     const auto& built = run.build(plan, source);
     const std::vector<Check> checks = run.run_references(plan, source, built.program);
     device.report_phase("upload");
-    Execution execution(device, plan, checks, source, built.program);
+    const auto pair = plan.peer.value_or(0) > 0 ? open_pair(device, *plan.peer) : nullptr;
+    Execution execution(pair ? pair->own : device, pair ? pair->peer : device, plan, checks, source);
     measure(run, plan, execution);
   } catch (const Error& error) {
     run.fail(device, error);

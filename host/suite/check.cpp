@@ -102,12 +102,13 @@ std::string argument_text(const Arg& arg) {
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.options,
+      fmt::format("{} {} {} {} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.options,
                   plan.queues.count, plan.queues.in_order, static_cast<int>(plan.wait), plan.never_batched,
-                  plan.idle_s, plan.sustained_s);
+                  plan.idle_s, plan.sustained_s, plan.peer ? fmt::format("peer {}", *plan.peer) : "");
   for (const auto& spec : plan.buffers) {
-    text += fmt::format(" {} bytes, {} spare, place {} + {}, restored {}", spec.bytes, spec.spare,
-                        static_cast<int>(spec.place), spec.misaligned, spec.restored);
+    text +=
+        fmt::format(" {} bytes, {} spare, place {} + {}, restored {}, untouched {}", spec.bytes, spec.spare,
+                    static_cast<int>(spec.place), spec.misaligned, spec.restored, spec.untouched);
     if (spec.image) text += fmt::format(", image {} x {}", spec.image->width, spec.image->height);
     if (!spec.fill) continue;
     for (const auto& part : stretches_of(spec.bytes, 4096)) {
@@ -127,8 +128,8 @@ std::string request_of(const Plan& plan) {
             },
             [](const CopyBuffer& copy) { return fmt::format(" copy {} {}", copy.from.index, copy.to.index); },
             [](const Transfer& t) {
-              return fmt::format(" transfer {} {} {} {} {} {}", t.from.index, t.to.index, t.blocking, t.map,
-                                 t.touched, t.row);
+              return fmt::format(" transfer {} {} {} {} {} {} {}", t.from.index, t.to.index, t.blocking,
+                                 t.map, t.mapped_before, t.touched, t.row);
             },
             [](const HostWork& work) {
               return fmt::format(" host {} {} {}", work.bytes, work.offset, work.to.index);
@@ -400,6 +401,8 @@ class Checker {
              reach <= (is_of_host(from.place) ? to : from).bytes,
          "a transfer holds nothing or more than its buffers do");
     rule(plan.timed_by_host, "a transfer is timed by the device alone");
+    rule(!transfer.mapped_before || (transfer.map && is_of_host(from.place) && plan.never_batched),
+         "a transfer is unmapped that was not mapped");
   }
 
   void sound_host_work(const HostWork& work, const Plan& plan) {
@@ -476,6 +479,10 @@ class Checker {
            "buffer {} has no contents to get back, or they come while others execute", b);
       rule(spec.spare <= spec.bytes && (spec.spare == 0 || !spec.fill), "buffer {} has no such spare part",
            b);
+      rule(!spec.untouched || (!spec.fill && spec.place == BufferPlace::pageable && spec.misaligned == 0 &&
+                               plan.never_batched),
+           "buffer {} has no pages to give back before each execution", b);
+      rule(!spec.on_peer || (plan.peer && plan.queues.count == 2), "buffer {} is of no device", b);
     }
     rule(total <= static_cast<std::uint64_t>(device.usable_bytes),
          "its buffers are more than the device has");

@@ -55,6 +55,7 @@ struct Transfer {
   std::uint64_t bytes;
   bool blocking = true;
   bool map = false;                  // the host copies from or to the mapped device buffer
+  bool mapped_before = false;        // to the device: mapped and copied before the execution, unmapped in it
   std::uint64_t touched = 0;         // mapped bytes that the host copies; 0: all
   std::uint64_t row = 0, pitch = 0;  // the first `row` of each `pitch` bytes of the device buffer; 0: all
   std::size_t queue = 0;
@@ -145,6 +146,10 @@ struct BufferSpec {
   // Of an input that is an image: `bytes` are its rows, one after the other. It is an argument of launches
   // and nothing else, and has no guard, as no kernel writes it.
   std::optional<ImageSpec> image = {};
+  // A pageable output whose pages the system gets back before each execution, so that what writes first finds
+  // none. That is not timed.
+  bool untouched = false;
+  bool on_peer = false;  // belongs to the plan's other device, see Plan::peer
 
   std::uint64_t used() const { return bytes - spare; }
 };
@@ -235,6 +240,9 @@ struct Plan {
   // Above 0: after a pause it is repeated for so long, whatever its variation, and the row tells the time of
   // each stretch of bin_s (suite/over_time.hpp).
   double sustained_s = 0;
+  // Another device that takes part: the one so many places further in the platform's list, around its end; 0:
+  // this one again. Queue 1 is of it, and its steps wait for those before them.
+  std::optional<std::size_t> peer;
   std::vector<Check> checks;
   Cost cost;
   Peak peak = Peak::none;       // bound of the case

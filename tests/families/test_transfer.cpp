@@ -38,13 +38,17 @@ const Finding& named(const std::vector<Finding>& found, const std::string& name)
   return *it;
 }
 
-// 5 us for a call, 20 GB/s pinned, 5 GB/s ordinary, half as fast from an odd address; a map that copies only
-// what is the device's own.
+// 5 us for a call, 20 GB/s pinned, 5 GB/s ordinary, half as fast from an odd address or into pages that are
+// not there; a map that copies only what is the device's own; another device at 40 GB/s.
 double of_card(const Case& at) {
   const auto n = static_cast<double>(at.number("n"));
   const std::string& kernel = at.text("kernel");
   if (kernel == "map_first") return 2e-6 + (at.is("buffer", "device") ? n / 10e9 : 0);
-  const double rate = at.is("memory", "pinned") ? 20e9 : at.number("align") == 1 ? 2.5e9 : 5e9;
+  if (kernel == "peer") return 20e-6 + 4 * n / 4e12 + (at.number("peer") > 0 ? n / 40e9 : 0);
+  if (kernel == "unmap") return 2e-6 + n / 10e9;
+  if (kernel == "kernel_read") return n / 15e9;
+  const bool halved = at.number("align") == 1 || at.is("touched", "no");
+  const double rate = at.is("memory", "pinned") ? 20e9 : halved ? 2.5e9 : 5e9;
   return 5e-6 + n / rate * (kernel == "both" ? 1.25 : 1);
 }
 
@@ -57,6 +61,24 @@ TEST(TransferFindings, TellRatesAndWhatTheyDependOn) {
   EXPECT_THAT(*named(found, "h2d_misaligned").value, DoubleNear(2, 0.01));
   EXPECT_THAT(*named(found, "h2d_min_latency").value, DoubleNear(5.2, 0.01));
   EXPECT_THAT(*named(found, "duplex_gain").value, DoubleNear(1.6, 0.01));
+}
+
+TEST(TransferFindings, TellOfPagesUnmapsKernelsAndOtherDevices) {
+  const auto found = concluded("transfer", of_card);
+  EXPECT_THAT(*named(found, "d2h_untouched").value, DoubleNear(2, 0.01));
+  EXPECT_THAT(*named(found, "unmap_device").value, DoubleNear(10, 0.1));
+  EXPECT_THAT(*named(found, "kernel_read_alloc_host_ptr").value, DoubleNear(15, 0.3));
+  const Finding& peer = named(found, "peer_1");
+  EXPECT_THAT(*peer.value, DoubleNear(40, 0.1));
+  EXPECT_LT(*peer.low, 40);
+  EXPECT_GT(*peer.high, 40);
+}
+
+// What takes as long on this device alone tells no rate.
+TEST(TransferFindings, KnowNoRateToAnotherDeviceThatAddsNothing) {
+  const auto found =
+      concluded("transfer", [](const Case& at) { return at.is("kernel", "peer") ? 1e-3 : of_card(at); });
+  EXPECT_FALSE(named(found, "peer_1").value);
 }
 
 TEST(TransferFindings, TellWhetherAMapCopies) {
