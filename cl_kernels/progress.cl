@@ -26,14 +26,16 @@ __kernel void ticket(__global uint* restrict out, volatile __global uint* flags,
   atomic_xchg(flags + mine, set);
 }
 
-// Each work-group waits until the one with the next number has begun, and the last for the first.
-__kernel void next_group(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
+// Each work-group waits until the one at the same place from the end has begun. Of more than fit at once, all that begin
+// first wait for some that have no room, in whatever direction a device begins them; waiting for a neighbour would be
+// no test, as one whose neighbour has begun makes room.
+__kernel void opposite_group(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
                          const uint set, const uint most) {
   if (get_local_id(0) != 0) return;
   const uint mine = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
   atomic_inc(tickets);
   atomic_xchg(flags + mine, set);
-  out[mine] = looks_until_set(flags + (mine + 1) % groups, set, most);
+  out[mine] = looks_until_set(flags + groups - 1 - mine, set, most);
 }
 
 // Each work-item but the last of its work-group waits until the next one has gone on, which it may not where the

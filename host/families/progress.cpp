@@ -85,8 +85,9 @@ std::optional<bool> holds(const std::vector<Outcome>& outcomes, const char* wait
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
-  const auto begun = holds(outcomes, "ticket", "many"), resident = holds(outcomes, "next_group", "resident"),
-             all = holds(outcomes, "next_group", "many"), items = holds(outcomes, "next_item", "one");
+  const auto begun = holds(outcomes, "ticket", "many"),
+             resident = holds(outcomes, "opposite_group", "resident"),
+             all = holds(outcomes, "opposite_group", "many"), items = holds(outcomes, "next_item", "one");
   if (begun && resident && all) {
     const int level = !*begun ? 0 : !*resident ? 1 : !*all ? 2 : 3;
     const char* const texts[] = {
@@ -111,31 +112,33 @@ Family progress() {
   return {
       .name = "progress",
       .question = "Which work-groups and work-items go on while others wait for them?",
-      .axes =
-          {{.name = "waits",
-            .meaning =
-                "ticket: for the work-group that began before; next_group: for the next, and the last "
-                "for the first; next_item: for the next work-item of the work-group to go on, but the last",
-            .values = {"ticket", "next_group", "next_item"}},
-           {.name = "groups",
-            .meaning = "work-groups: one per compute unit, 256 per compute unit, which are more than fit at "
-                       "once, or one",
-            .values = {"many", "resident", "one"}},
-           {.name = "group",
-            .meaning = "work-items of a work-group of next_item; one in others",
-            .values = {64},
-            .domain = whole(2, 1024),
-            .when = [](const Case& at) { return at.is("waits", "next_item"); }},
-           {.name = "looks",
-            .meaning = "looks at a flag before one gives up",
-            .values = {static_cast<std::int64_t>(looks)},
-            .domain = whole(1, 1000000)}},
-      .presets = {.smoke = {"waits=ticket,next_group groups=many,resident looks=100",
+      .axes = {{.name = "waits",
+                .meaning =
+                    "ticket: for the work-group that began before; opposite_group: for the one at the same "
+                    "place from the end to begin; next_item: for the next work-item of the work-group to go "
+                    "on, but the last",
+                .values = {"ticket", "opposite_group", "next_item"}},
+               {.name = "groups",
+                .meaning =
+                    "work-groups: one per compute unit, 256 per compute unit, which are more than fit at "
+                    "once, or one",
+                .values = {"many", "resident", "one"}},
+               {.name = "group",
+                .meaning = "work-items of a work-group of next_item; one in others",
+                .values = {64},
+                .domain = whole(2, 1024),
+                .when = [](const Case& at) { return at.is("waits", "next_item"); }},
+               {.name = "looks",
+                .meaning = "looks at a flag before one gives up",
+                .values = {static_cast<std::int64_t>(looks)},
+                .domain = whole(1, 1000000)}},
+      .presets = {.smoke = {"waits=ticket,opposite_group groups=many,resident looks=100",
                             "waits=next_item groups=one group=8 looks=100"},
-                  .quick = {"waits=ticket groups=many looks=200000", "waits=next_group groups=many",
-                            "waits=next_group groups=resident looks=200000", "waits=next_item groups=one"},
+                  .quick = {"waits=ticket groups=many looks=200000", "waits=opposite_group groups=many",
+                            "waits=opposite_group groups=resident looks=200000",
+                            "waits=next_item groups=one"},
                   .paper = {},
-                  .full = {"waits=ticket,next_group groups=many,resident looks=2000,200000",
+                  .full = {"waits=ticket,opposite_group groups=many,resident looks=2000,200000",
                            "waits=next_item groups=one group=32,64,256"}},
       .view = {.rows = {"waits"}, .columns = {"groups"}, .quantity = "items"},
       .plan = plan,
