@@ -12,6 +12,8 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 
 #include "base/quantity.hpp"
 #include "families/shared/levels.hpp"
@@ -146,25 +148,50 @@ Curve curve_of(const std::vector<Outcome>& outcomes) {
 
 constexpr std::size_t fewest = 5;  // of a curve
 
+// Two lengths between which statements become slower by 30 % or more than the shortest's.
+struct End {
+  std::int64_t fits, beyond;
+};
+
+// Returns where the first cache ends, also where no second level is flat for long.
+std::optional<End> end_of_first(const Curve& curve) {
+  constexpr double same = 1.15, slower = 1.3;
+  const auto is_above = [&](double factor) {
+    return std::ranges::find_if(curve,
+                                [&](const auto& at) { return at.second > factor * curve.begin()->second; });
+  };
+  const auto behind = is_above(same), beyond = is_above(slower);
+  if (beyond == curve.end() || behind == curve.begin()) return {};
+  return End{std::prev(behind)->first, beyond->first};
+}
+
 // Asks for lengths between where a level ends, and for one that is beyond GPUs' caches, whose statements are
-// longer and whose compilers are faster than processors'.
+// longer and whose compilers are faster than processors'. Where statements become slower and slower, asks for
+// half octaves, too, in which levels may lie.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  constexpr double close_enough = 1.12;
+  constexpr double close_enough = 1.12, half_octave = 1.5, other = 1.15;
   constexpr std::int64_t beyond_gpus = 8192;
   const Curve curve = curve_of(outcomes);
   if (curve.size() < fewest) return {};  // the user's choice of lengths, no curve
   std::vector<Case> out;
   if (device.type == "gpu" && curve.rbegin()->first < beyond_gpus)
     out.push_back(outcomes.front().at.with("statements", beyond_gpus));
-  for (const Level& level : levels_of(made_monotone(curve))) {
-    if (level.beyond == 0 ||
-        static_cast<double>(level.beyond) <= close_enough * static_cast<double>(level.fits))
-      continue;
-    const double middle = std::sqrt(static_cast<double>(level.fits) * static_cast<double>(level.beyond));
+  std::set<std::int64_t> lengths;
+  const auto ask_between = [&](std::int64_t fits, std::int64_t beyond, double enough) {
+    if (static_cast<double>(beyond) <= enough * static_cast<double>(fits)) return;
+    const double middle = std::sqrt(static_cast<double>(fits) * static_cast<double>(beyond));
     const std::int64_t length = std::llround(middle / least) * least;
-    if (length > level.fits && length < level.beyond)
-      out.push_back(outcomes.front().at.with("statements", length));
+    if (length > fits && length < beyond) lengths.insert(length);
+  };
+  const Curve rising = made_monotone(curve);
+  for (const Level& level : levels_of(rising)) {
+    if (level.beyond > 0) ask_between(level.fits, level.beyond, close_enough);
   }
+  if (const auto first = end_of_first(rising)) ask_between(first->fits, first->beyond, close_enough);
+  for (auto at = rising.begin(); std::next(at) != rising.end(); ++at) {
+    if (std::next(at)->second > other * at->second) ask_between(at->first, std::next(at)->first, half_octave);
+  }
+  for (const auto length : lengths) out.push_back(outcomes.front().at.with("statements", length));
   return out;
 }
 
@@ -202,7 +229,23 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     }
     out.push_back(std::move(capacity));
   }
-  if (levels.size() < 2)
+  if (const auto first = end_of_first(curve); levels.size() < 2 && first) {
+    const double times = curve.rbegin()->second / curve.begin()->second;
+    Finding capacity{
+        "instruction_cache_1",
+        {},
+        "B",
+        fmt::format("statements become slower between {} and {} of code, and {:.3g} times as slow "
+                    "towards {}, without a second level",
+                    length_text(first->fits, bytes), length_text(first->beyond, bytes), times,
+                    length_text(curve.rbegin()->first, bytes))};
+    if (bytes) {
+      capacity.value = *bytes * std::sqrt(as_double(first->fits) * as_double(first->beyond));
+      capacity.low = *bytes * as_double(first->fits);
+      capacity.high = *bytes * as_double(first->beyond);
+    }
+    out.push_back(std::move(capacity));
+  } else if (levels.size() < 2)
     out.push_back({"instruction_cache_1",
                    {},
                    "B",
