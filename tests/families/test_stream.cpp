@@ -143,6 +143,29 @@ TEST(StreamFindings, TellTheBestRateOfEachKernelAndOfMixes) {
             "of 5 mixes of arrays read to written, 2:1 moves most, 120 GB/s, and 0:1 least, 40 GB/s");
 }
 
+// Half of the arrays of preset quick fit the caches of large GPUs, and a launch takes as long as a tenth of
+// them.
+TEST(StreamRefine, AsksFastGpusForLargerArraysOnce) {
+  const Family family = family_named("stream");
+  DeviceInfo gpu = roomy();
+  gpu.type = "gpu";
+  gpu.usable_bytes = std::int64_t{64} << 30;
+  gpu.max_alloc_bytes = std::int64_t{16} << 30;
+  const std::vector<Outcome> fast = {outcome("kernel=copy", 3000, 2), outcome("kernel=dot group=1", 100, 2)};
+  const auto asked = family.refine(fast, gpu);
+  ASSERT_EQ(asked.size(), 2U);
+  for (const auto& at : asked) EXPECT_EQ(at.number("n"), 8 * 16777216);
+  EXPECT_TRUE(family.refine({outcome("kernel=copy", 100, 2)}, gpu).empty()) << "takes long enough";
+  DeviceInfo small = gpu;
+  small.usable_bytes = std::int64_t{4} << 30;
+  EXPECT_TRUE(family.refine(fast, small).empty()) << "has no room";
+  std::vector<Outcome> both = fast;
+  for (const auto& at : asked) both.emplace_back(at, 1e-3);
+  const auto found = family.findings(both, gpu);
+  EXPECT_THAT(finding_of(found, "copy_rate"), DoubleNear(1e-9 * 2 * 4 * 8 * 16777216 / 1e-3, 0.1))
+      << "of the larger arrays";
+}
+
 TEST(StreamFindings, ConcludeNothingOfKernelsThatWereNotMeasured) {
   const auto findings = family_named("stream").findings({outcome("kernel=triad", 90, 3)}, roomy());
   ASSERT_EQ(findings.size(), 1U);
