@@ -148,21 +148,18 @@ Curve curve_of(const std::vector<Outcome>& outcomes) {
 
 constexpr std::size_t fewest = 5;  // of a curve
 
-// Two lengths between which statements become slower by 30 % or more than the shortest's.
+// Two lengths between which statements become slower.
 struct End {
   std::int64_t fits, beyond;
 };
 
 // Returns where the first cache ends, also where no second level is flat for long.
 std::optional<End> end_of_first(const Curve& curve) {
-  constexpr double same = 1.15, slower = 1.3;
-  const auto is_above = [&](double factor) {
-    return std::ranges::find_if(curve,
-                                [&](const auto& at) { return at.second > factor * curve.begin()->second; });
-  };
-  const auto behind = is_above(same), beyond = is_above(slower);
-  if (beyond == curve.end() || behind == curve.begin()) return {};
-  return End{std::prev(behind)->first, beyond->first};
+  constexpr double slower = 1.22;  // half-way between what levels_of takes for the same and for another level
+  const auto beyond =
+      std::ranges::find_if(curve, [&](const auto& at) { return at.second > slower * curve.begin()->second; });
+  if (beyond == curve.begin() || beyond == curve.end()) return {};
+  return End{std::prev(beyond)->first, beyond->first};
 }
 
 // Asks for lengths between where a level ends, and for one that is beyond GPUs' caches, whose statements are
