@@ -266,8 +266,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (const Outcome* o = large({{"kernel", "unmap"}, {"buffer", place}}))
       out.push_back(
           rate_finding("unmap_" + place, *o, "unmap alone, of a buffer mapped for writing, " + place));
-    if (const Outcome* o = large({{"kernel", "kernel_read"}, {"buffer", place}}))
-      out.push_back(rate_finding("kernel_read_" + place, *o, "a kernel reads memory of " + place));
+    if (const Outcome* o = large({{"kernel", "kernel_read"}, {"buffer", place}})) {
+      Finding rate = rate_finding("kernel_read_" + place, *o, "a kernel reads memory of " + place);
+      const Outcome* link = large({{"kernel", "write"}, {"memory", "pinned"}});
+      constexpr double more = 2;
+      if (place != "device" && link != nullptr && o->time_s * more < link->time_s)
+        rate.text += ", faster than the link: the driver keeps it in the device's memory";
+      out.push_back(std::move(rate));
+    }
   }
   add_peers(out, outcomes);
   return out;
