@@ -4,7 +4,7 @@
 //
 // The paths have caches and hardware of their own: __constant memory and arguments serve one element to all
 // work-items at once, images have a sampler and a 2-D layout. The same gather takes each path, in patterns
-// that suit one or another. Tables fit a cache, unless `bytes` says more.
+// that suit one or another. Tables fit a cache, unless `table_bytes` says more.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -144,7 +144,7 @@ void expect_samples(Plan& p, Buffer out, const Reads& reads, std::uint64_t itera
 constexpr std::uint64_t most_samples = 2048;  // whose sum is exact
 
 Plan plan(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t bytes = at.count("bytes"), words = at.count("words"), group = at.count("group"),
+  const std::uint64_t bytes = at.count("table_bytes"), words = at.count("words"), group = at.count("group"),
                       iterations = at.count("iterations");
   const std::string& path = at.text("kernel");
   const Shape shape(bytes, words);
@@ -254,13 +254,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     std::map<Table, ByPath> tables;
     for (const auto& o : outcomes) {
       if (!o.at.is("pattern", pattern) || is_linear(o.at)) continue;
-      keep_faster(tables[{o.at.number("bytes"), o.at.number("words")}][o.at.text("kernel")], o);
+      keep_faster(tables[{o.at.number("table_bytes"), o.at.number("words")}][o.at.text("kernel")], o);
     }
     // Of one word: the smallest table, which most paths take, and the largest.
     std::vector<std::pair<Table, ByPath>> compared;
     for (const auto& [table, paths] : tables) {
       if (fastest_linear != nullptr && fastest_linear->at.is("pattern", pattern) && paths.contains("image") &&
-          table == Table{fastest_linear->at.number("bytes"), fastest_linear->at.number("words")})
+          table == Table{fastest_linear->at.number("table_bytes"), fastest_linear->at.number("words")})
         nearest = paths.at("image");
       if (table.second != 1) continue;
       if (paths.contains("constant") && !constant.contains(pattern)) constant[pattern] = paths.at("constant");
@@ -298,8 +298,8 @@ Family lookup_table() {
                     sampler = "kernel=linear_image";
   const std::string every_pattern = " pattern=uniform,neighbouring,random,tiled",
                     few = " pattern=neighbouring,tiled";
-  const std::string tiny = " bytes=512", small = " bytes=16384", cached = " bytes=1048576",
-                    large = " bytes=67108864";
+  const std::string tiny = " table_bytes=512", small = " table_bytes=16384", cached = " table_bytes=1048576",
+                    large = " table_bytes=67108864";
   return {
       .name = "lookup_table",
       .question =
@@ -316,7 +316,7 @@ Family lookup_table() {
                            "consecutive ones; random: any; tiled: a work-group a 2-D tile of up to 16x16",
                 .values = {"uniform", "neighbouring", "random", "tiled"}},
                {.name = "words", .meaning = "32-bit words of an element", .values = {1, 4}},
-               {.name = "bytes",
+               {.name = "table_bytes",
                 .meaning = "size of the table",
                 .values = {512, 16384, 1 << 20, 1 << 26},
                 .domain = powers_of_two(512, 1 << 28)},
@@ -351,7 +351,7 @@ Family lookup_table() {
                     memory_or_image + every_pattern + cached + " words=1,4 group=64,256,1024",
                     sampler + few + cached + " words=1,4 group=64,256,1024"}},
       .view = {.rows = {"pattern", "kernel"},
-               .columns = {"bytes"},
+               .columns = {"table_bytes"},
                .apart = {"words"},
                .quantity = "items",
                .chapter = "Access and caches",
@@ -362,7 +362,7 @@ Family lookup_table() {
                            .quantity = "items",
                            .findings = {"uniform_path_gain", "tiled_path_gain"}},
                           {.name = "size of the table",
-                           .x = {"bytes"},
+                           .x = {"table_bytes"},
                            .series = {"kernel"},
                            .apart = {"pattern"},
                            .quantity = "items",

@@ -68,12 +68,12 @@ TEST(LookupTable, StopsAtTheLimitsOfEachPath) {
   device.image_width = 0;
   EXPECT_NO_THROW(plan_for("kernel=constant", device));
   EXPECT_NO_THROW(plan_for("kernel=argument", device));
-  EXPECT_NO_THROW(plan_for("kernel=buffer bytes=1048576", device));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=constant bytes=16384", device); }),
+  EXPECT_NO_THROW(plan_for("kernel=buffer table_bytes=1048576", device));
+  EXPECT_THAT(complaint([&] { plan_for("kernel=constant table_bytes=16384", device); }),
               HasSubstr("20496 bytes of __constant memory"));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=argument bytes=1024", device); }),
+  EXPECT_THAT(complaint([&] { plan_for("kernel=argument table_bytes=1024", device); }),
               HasSubstr("needs 1040 bytes of kernel arguments, the device allows 1024"));
-  EXPECT_THAT(complaint([&] { plan_for("kernel=argument bytes=16384", device); }),
+  EXPECT_THAT(complaint([&] { plan_for("kernel=argument table_bytes=16384", device); }),
               HasSubstr("a table of 16384 bytes is no kernel argument"));
   EXPECT_THAT(complaint([&] { plan_for("kernel=image", device); }), HasSubstr("no images"));
   EXPECT_THAT(complaint([&] { plan_for("kernel=linear_image iterations=2052"); }), HasSubstr("at most 2048"));
@@ -91,11 +91,11 @@ TEST(LookupTableFindings, CompareTheBufferWithTheBestOtherPath) {
                                 {"pattern=uniform kernel=image", 4e-3},
                                 {"pattern=random", 1e-3},
                                 {"pattern=random kernel=constant", 8e-3},
-                                {"pattern=tiled bytes=16384", 2e-3},
-                                {"pattern=tiled bytes=16384 kernel=image", 1e-3},
-                                {"pattern=tiled bytes=1048576", 2e-3},
-                                {"pattern=tiled bytes=1048576 kernel=image", 4e-3},
-                                {"pattern=tiled bytes=16384 kernel=linear_image", 3e-3}});
+                                {"pattern=tiled table_bytes=16384", 2e-3},
+                                {"pattern=tiled table_bytes=16384 kernel=image", 1e-3},
+                                {"pattern=tiled table_bytes=1048576", 2e-3},
+                                {"pattern=tiled table_bytes=1048576 kernel=image", 4e-3},
+                                {"pattern=tiled table_bytes=16384 kernel=linear_image", 3e-3}});
   EXPECT_THAT(*found.at("uniform_path_gain").value, DoubleNear(3, 1e-9));
   EXPECT_EQ(found.at("uniform_path_gain").note, "constant");
   EXPECT_THAT(found.at("uniform_path_gain").text, HasSubstr("constant is fastest"));
