@@ -85,7 +85,6 @@ DeviceInfo device_of(const Known& one) {
   device.unit_local_bytes = one.unit.local_bytes;
   device.local_bytes = device.constant_bytes = 64 * kib;
   device.parameter_bytes = kib;
-  device.image_width = device.image_height = 16384;
   if (one.be == be_amd) {
     device.vendor = "Advanced Micro Devices, Inc.";
   } else if (one.be == be_nvidia) {
@@ -96,6 +95,8 @@ DeviceInfo device_of(const Known& one) {
   } else {
     device.vendor = "Intel(R) Corporation";
     device.extensions = "cl_intel_subgroups";
+    // The others' are compiled with libclc, which has no functions of images.
+    device.image_width = device.image_height = 16384;
   }
   return device;
 }

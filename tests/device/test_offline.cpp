@@ -39,6 +39,7 @@ struct Program {
   std::string asked_by;  // the first case that does
   Source source;
   bool fp64;            // only devices with double precision are asked to build it
+  bool images = false;  // likewise
   bool probed = false;  // a compiler may well lack what it asks for
 };
 
@@ -66,7 +67,8 @@ std::vector<Program> make_programs(const char* preset) {
   selection.preset = preset;
   selection.peaks = false;
   const auto jobs = select_jobs(families, selection);
-  std::vector<Program> programs = {{"the harness", source_of("lib/harness", {}, ""), false}};
+  std::vector<Program> programs = {
+      {.asked_by = "the harness", .source = source_of("lib/harness", {}, ""), .fp64 = false}};
   std::set<std::string> seen, left_out;  // fingerprints; families
   for (const auto& family : families) {
     if (!family.presets.at(preset).empty()) left_out.insert(family.name);
@@ -80,7 +82,11 @@ std::vector<Program> make_programs(const char* preset) {
           const Source source = source_of(plan, "");
           left_out.erase(job.family->name);
           if (seen.insert(source.kernel_hash).second)
-            programs.push_back({job.at.id(), source, fp64, plan.may_fail_to_build});
+            programs.push_back(
+                {job.at.id(), source, fp64,
+                 std::ranges::any_of(plan.buffers,
+                                     [](const BufferSpec& spec) { return spec.image.has_value(); }),
+                 plan.may_fail_to_build});
         } catch (const Error& error) {
           if (error.code != ErrorCode::unsupported) throw;
         }
@@ -228,6 +234,7 @@ Target front_end(bool fp64) {
   target.name = fp64 ? "front_end" : "front_end_no_fp64";
   target.missing = found.empty() ? "clang" : "";
   target.device.fp64 = fp64;
+  target.device.image_width = target.device.image_height = 8192;
   if (!found.empty()) {
     const TemporaryFolder folder;
     target.compiler = run_tool({found.at(0), "--version"}, folder.path() / "log").output;
@@ -383,6 +390,11 @@ class Compiler : public OnTarget {
     }
   }
 
+  // Returns whether the target lacks what the program needs.
+  static bool is_beyond_target(const Program& program) {
+    return (program.fp64 && !target().device.fp64) || (program.images && target().device.image_width == 0);
+  }
+
   // Asks about the programs of a family at a time.
   static std::vector<std::string> answers_about(
       const std::string& what, const std::vector<const Program*>& programs,
@@ -409,7 +421,7 @@ TEST_P(Compiler, takes_every_kernel) {
   std::ptrdiff_t turn = std::ranges::find(target_names(), GetParam()) - target_names().begin();
   std::vector<Program> programs = smoke_programs();
   std::erase_if(programs, [&](const Program& program) {
-    return (program.fp64 && !target().device.fp64) || (!whole && ++turn % (must_fit(program) ? 4 : 10) != 0);
+    return is_beyond_target(program) || (!whole && ++turn % (must_fit(program) ? 4 : 10) != 0);
   });
   std::vector<const Program*> asked;
   for (const auto& program : programs) asked.push_back(&program);
@@ -453,7 +465,7 @@ TEST_P(Compiler, takes_the_shapes_of_paper) {
   const std::size_t step = front_end ? 1 : 64;
   std::vector<const Program*> asked;
   for (std::size_t i = front_end ? 0 : static_cast<std::size_t>(place); i < programs.size(); i += step) {
-    if (!programs[i].fp64 || target().device.fp64) asked.push_back(&programs[i]);
+    if (!is_beyond_target(programs[i])) asked.push_back(&programs[i]);
   }
   answers_about("takes of paper", asked, [](const auto& own) {
     for (const Program* program : own) {
