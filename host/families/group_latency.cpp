@@ -254,7 +254,7 @@ Family group_latency() {
                 .domain = whole(1, 1024),
                 .when = barriers},
                {.name = "iterations",
-                .meaning = "round trips of each pair, or barriers",
+                .meaning = "exchanges of each pair, or barriers",
                 .values = {256},
                 .domain = whole(1, 65536)},
                {.name = "look",
