@@ -83,7 +83,7 @@ constexpr std::array<Function, 7> functions = {
       [](Exact x, Exact y) { return std::pow(x, y); }}}};
 
 const Function& function_of(const Case& at) {
-  const auto it =
+  const auto* const it =
       std::ranges::find_if(functions, [&](const Function& f) { return at.is("function", f.name); });
   if (it == functions.end()) throw Error(ErrorCode::usage, "special has no function " + at.text("function"));
   return *it;
