@@ -13,6 +13,7 @@
 #include "base/curve_fit.hpp"
 #include "base/quantity.hpp"
 #include "charts/cases.hpp"
+#include "charts/pairs.hpp"
 #include "charts/references.hpp"
 #include "charts/titles.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::size_t most_panels = 8, most_points = 1500;
 Kind kind_of(const Graph& graph) {
   switch (graph.kind) {
     case Graph::Kind::lines: return Kind::lines;
+    case Graph::Kind::pairs:
     case Graph::Kind::heat: return Kind::heat;
     case Graph::Kind::bars: return Kind::bars;
     case Graph::Kind::launches: return Kind::launches;
@@ -284,6 +286,7 @@ class GraphBuilder {
     switch (graph_->kind) {
       case Graph::Kind::bars: return series.size() > 1;
       case Graph::Kind::launches: return panel.points.size() >= 20;
+      case Graph::Kind::pairs:
       case Graph::Kind::heat: return places.size() + series.size() > 3;
       case Graph::Kind::lines: return places.size() > 2;
     }
@@ -368,6 +371,7 @@ Graph table_graph(const Family& family) {
 }  // namespace
 
 DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set) {
+  if (graph.kind == Graph::Kind::pairs) return pairs_graph(graph, family, set);
   return GraphBuilder(graph, family, set).built();
 }
 

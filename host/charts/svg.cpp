@@ -19,6 +19,7 @@ namespace {
 constexpr double left = 64, top = 58, height = 300, gap = 24;
 // Letters of proportional fonts differ: most texts are narrower than so much a letter.
 constexpr double letter = 7.4;
+constexpr double least_tall = 14;  // of a row with a text
 // Distinguishable with any colour vision: after Okabe and Ito, darker, as they stand on white.
 constexpr std::array colours = {"#0072b2", "#b45309", "#00805f", "#b0438a",
                                 "#56606b", "#c2410c", "#5b4bc4", "#7a6a00"};
@@ -217,8 +218,9 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
           "fill=\"hsl(205,70%,{:.0f}%)\"/>\n",
           inner + column * wide, y, wide - 1, tall - 1, 92 - 55 * shade);
-      out +=
-          text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value, shade > 0.6 ? white_middle : middle);
+      if (tall >= least_tall && wide_as(value) <= wide)
+        out +=
+            text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value, shade > 0.6 ? white_middle : middle);
     } else {
       out += line(scale.at(std::max(point.low, scale.scale.low)), y + tall / 2, scale.at(point.high),
                   y + tall / 2, colours[0]);
@@ -227,7 +229,9 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
       out += text(scale.at(point.y) + 8, y + tall / 2 + 4, value);
     }
   }
-  for (std::size_t i = 0; i < series.size(); ++i)
+  // Leaves out names that would cover each other.
+  const auto every = static_cast<std::size_t>(std::ceil(least_tall / tall));
+  for (std::size_t i = 0; i < series.size(); i += every)
     out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4,
                 fitted(graph.series[series[i]], inner - 8 - (x0 - left)), end);
   const double bottom = top + static_cast<double>(series.size()) * tall;

@@ -15,6 +15,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/pair_matrix.hpp"
 #include "families/shared/loop_limit.hpp"
 #include "families/shared/step_time.hpp"
 #include "suite/family.hpp"
@@ -176,6 +177,21 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 
 std::int64_t hops_of(const Outcome& o) { return o.items.value_or(2 * o.at.number("iterations")); }
 
+// Nanoseconds of a hop for each pair, its launch included; nothing where no clock told the steps' times.
+std::optional<PairMatrix> matrix_of(const Outcome& o) {
+  if (!o.steps_s || hops_of(o) == 0) return {};
+  std::vector<double> ns;
+  const double hops = static_cast<double>(hops_of(o)) / static_cast<double>(o.steps_s->size());
+  for (const double seconds : *o.steps_s) ns.push_back(1e9 * seconds / hops);
+  return PairMatrix::of(ns);
+}
+
+// Chains of one choice of pairs, which differ in the round trips alone.
+struct Chains {
+  const Outcome* longest = nullptr;
+  ChainTimes times = {};
+};
+
 // Returns whether pairs tell more of a device than others: those told by the unit's number, as no other work
 // is on their units, then the most pairs, then the looks that need no promise beyond OpenCL's.
 std::tuple<bool, std::int64_t, bool> worth(const Outcome& o) {
@@ -183,8 +199,71 @@ std::tuple<bool, std::int64_t, bool> worth(const Outcome& o) {
           o.at.is("look", "atomic")};
 }
 
+// Keeps the last answer: a profile asks again for each draw of its rows' times, which leaves the steps as
+// they are.
+std::vector<std::size_t> clusters_in(const PairMatrix& matrix) {
+  thread_local std::vector<double> last;
+  thread_local std::vector<std::size_t> clusters;
+  if (matrix.values() != last || clusters.empty()) {
+    clusters = clusters_of(matrix);
+    last = matrix.values();
+  }
+  return clusters;
+}
+
+// "66 and 66"
+std::string sizes_text(const std::vector<std::size_t>& clusters, std::size_t count) {
+  std::string out;
+  for (std::size_t k = 0; k < count; ++k)
+    out += (k == 0 ? "" : k + 1 == count ? " and " : ", ") + std::to_string(std::ranges::count(clusters, k));
+  return out;
+}
+
+Finding clusters_found(const Outcome& o) {
+  constexpr std::int64_t least_pairs = 28;  // of 8 units
+  Finding out{"unit_clusters", {}, "", ""};
+  out.from = {&o};
+  const std::int64_t pairs_of_all = hops_of(o) / (2 * o.at.number("iterations"));
+  if (pairs_of_all < least_pairs) {
+    out.text = "fewer than 8 compute units show no clusters";
+    return out;
+  }
+  const auto matrix = matrix_of(o);
+  if (!matrix) {
+    out.text = "the times of single pairs are not known without a clock of the device";
+    return out;
+  }
+  const auto clusters = clusters_in(*matrix);
+  const std::size_t count = *std::ranges::max_element(clusters) + 1;
+  out.value = static_cast<double>(count);
+  if (count == 1) {
+    const auto [low, high] = std::ranges::minmax(matrix->values());
+    out.text = fmt::format(
+        "no clusters: {} compute units see each other alike, or less unlike than noise; pairs take {:.4g} to "
+        "{:.4g} ns per hop",
+        matrix->units(), low, high);
+    return out;
+  }
+  // Of the pairs within each cluster, and behind them of those between two.
+  std::vector<double> sums(count + 1, 0), pairs(count + 1, 0);
+  for (std::size_t a = 0; a < matrix->units(); ++a) {
+    for (std::size_t b = a + 1; b < matrix->units(); ++b) {
+      const std::size_t of = clusters[a] == clusters[b] ? clusters[a] : count;
+      sums[of] += matrix->at(a, b);
+      pairs[of] += 1;
+    }
+  }
+  std::string each;
+  for (std::size_t k = 0; k < count; ++k)
+    each += fmt::format("{}{:.4g}", k == 0 ? "" : k + 1 == count ? " and " : ", ", sums[k] / pairs[k]);
+  out.text = fmt::format(
+      "{} clusters of {} compute units: a hop takes {} ns within them, {:.4g} ns from one to another", count,
+      sizes_text(clusters, count), each, sums[count] / pairs[count]);
+  return out;
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  std::map<std::tuple<bool, std::int64_t, bool>, ChainTimes> choices;  // their round trips alone differ
+  std::map<std::tuple<bool, std::int64_t, bool>, Chains> choices;
   const Outcome* barrier = nullptr;
   for (const auto& o : outcomes) {
     if (!is_pairs(o.at)) {
@@ -196,14 +275,18 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       if (barrier == nullptr || far(o) < far(*barrier)) barrier = &o;
       continue;
     }
-    choices[worth(o)].add(hops_of(o), o);
+    Chains& chains = choices[worth(o)];
+    chains.times.add(hops_of(o), o);
+    if (chains.longest == nullptr || hops_of(o) > hops_of(*chains.longest)) chains.longest = &o;
   }
   std::vector<Finding> out;
   if (!choices.empty()) {
-    const ChainTimes& best = choices.rbegin()->second;
+    const Chains& best = choices.rbegin()->second;
     const std::string what = "a flag from one work-group to another, mean of all pairs:";
-    out.push_back(best.lengths() > 1 ? best.slope("group_latency", what)
-                                     : best.whole("group_latency", what, ", its launch included"));
+    out.push_back(best.times.lengths() > 1
+                      ? best.times.slope("group_latency", what)
+                      : best.times.whole("group_latency", what, ", its launch included"));
+    out.push_back(clusters_found(*best.longest));
   }
   if (barrier != nullptr) {
     const std::int64_t groups = barrier->at.number("groups");
@@ -281,7 +364,12 @@ Family group_latency() {
       .view = {.rows = {"kernel", "groups"},
                .columns = {"look"},
                .quantity = "items",
-               .graphs = {{.name = "grid barrier",
+               .graphs = {{.name = "all pairs",
+                           .kind = Graph::Kind::pairs,
+                           .quantity = "ns",
+                           .where = {"kernel=ping_pong"},
+                           .findings = {"unit_clusters", "group_latency"}},
+                          {.name = "grid barrier",
                            .x = {"groups"},
                            .series = {"look", "group"},
                            .quantity = "ns",
@@ -292,6 +380,7 @@ Family group_latency() {
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
       .traits = {{"group_latency", "ns", "until a work-group sees another one's flag"},
+                 {"unit_clusters", "", "groups of compute units that differ in it; 1: none"},
                  {"grid_barrier_latency", "ns", "barrier of one work-group per compute unit"}}};
 }
 

@@ -19,6 +19,7 @@
 #include "results/disturbance.hpp"
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
+#include "results/row.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::results {
@@ -95,6 +96,7 @@ RunTime run_of(const Record& r) {
   run.log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0));
   run.batch = r.batch.value_or(0);
   run.commands = 1 + std::ranges::count(r.steps_s, ';');
+  run.steps_s = steps_of(r);
   run.sensed = sensed_in(r);
   run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
   run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));

@@ -47,16 +47,17 @@ struct RunTime : Measurement {
   std::uint32_t row = 0;  // place among all rows of the set
   Timer timer = Timer::none;
   bool cold = false;
-  bool cached = false;                        // the buffers fit a cache
-  bool disturbed = false;                     // the machine was not quiet meanwhile
-  bool slowed = false;                        // the same, or most samples ran beside a slow canary
-  bool unsettled = false;                     // its interval stayed wider than asked for
-  double time_s = 0;                          // its median
-  double log_variance = 0;                    // of the median's logarithm, by its interval; 0: not known
-  double low_s = 0, high_s = 0;               // that interval; of too few samples their spread
-  std::int64_t batch = 0;                     // executions that share a launch and a wait
-  std::int64_t commands = 1;                  // of one execution
-  std::shared_ptr<const Sensed> sensed = {};  // null: nothing
+  bool cached = false;           // the buffers fit a cache
+  bool disturbed = false;        // the machine was not quiet meanwhile
+  bool slowed = false;           // the same, or most samples ran beside a slow canary
+  bool unsettled = false;        // its interval stayed wider than asked for
+  double time_s = 0;             // its median
+  double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
+  double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
+  std::int64_t batch = 0;        // executions that share a launch and a wait
+  std::int64_t commands = 1;     // of one execution
+  std::shared_ptr<const std::vector<double>> steps_s = {};  // as Outcome has them
+  std::shared_ptr<const Sensed> sensed = {};                // null: nothing
 
   bool doubtful() const { return slowed || unsettled; }
   // Returns the least time that it may have in truth: of a slowed run half of what was measured, as when

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::results {
@@ -35,6 +36,19 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
   return record;
 }
 
+std::shared_ptr<const std::vector<double>> steps_of(const Record& record) {
+  if (record.steps_s.empty()) return nullptr;
+  auto out = std::make_shared<std::vector<double>>();
+  for (std::size_t at = 0; at != std::string::npos;) {
+    const std::size_t end = record.steps_s.find(';', at);
+    const auto seconds = number_of<double>(std::string_view(record.steps_s).substr(at, end - at));
+    if (!seconds) return nullptr;
+    out->push_back(*seconds);
+    at = end == std::string::npos ? end : end + 1;
+  }
+  return out;
+}
+
 Outcome outcome_of(const Case& at, const Record& record) {
   // Samples whose median has no interval tell no less than their range, as where a file is read.
   Outcome out(at, *record.time_s, record.time_low_s ? record.time_low_s : record.min_s,
@@ -43,6 +57,7 @@ Outcome outcome_of(const Case& at, const Record& record) {
   out.converged = record.converged != "no";
   out.disturbed = !record.disturbed.empty();
   out.idle_w = record.idle_w;
+  out.steps_s = steps_of(record);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // row: a record with its samples, and the cells that a case and a device decide.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ void describe_device(Record&, const DeviceInfo&);
 
 // Starts the record of a case on a device.
 Record named_record(const DeviceInfo&, const Family&, const Case&);
+
+// Returns the seconds of each step of a row; null if it has none.
+std::shared_ptr<const std::vector<double>> steps_of(const Record&);
 
 // Converts a row that is ok for its family.
 Outcome outcome_of(const Case&, const Record&);

@@ -70,6 +70,9 @@ struct Graph {
     heat,      // a cell per x and series, shaded by the quantity
     bars,      // one per `series`, in the family's order
     launches,  // a point per case in the order of `series`, then x; its rank is the abscissa
+    // A heat map of the steps of each case, which are the pairs of some units in the order (0, 1), (0, 2),
+    // .., (1, 2), ..: nanoseconds per item. It has no x and no series.
+    pairs,
   };
   std::string name;  // a few words
   Kind kind = Kind::lines;

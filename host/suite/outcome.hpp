@@ -1,5 +1,6 @@
 // outcome: measured cases as a family sees them, and the findings it concludes.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@ struct Outcome : Measurement {
   bool converged = true;           // the interval is as narrow as requested
   bool disturbed = false;          // the machine was not quiet meanwhile: its time may be too long
   Number idle_w = {};              // idle power, included in energy_j
+  // Seconds of each step, where there are several and the device's clock is certified; else null.
+  std::shared_ptr<const std::vector<double>> steps_s = {};
 };
 
 // Conclusion from several cases of one family on one device, such as the inferred SIMD width.

@@ -132,6 +132,36 @@ TEST(Graph, SaysWhatItsPointsSay) {
   EXPECT_EQ(drawn(heat, family, set).panels.at(0).finding, "slow loses 4x to fast at 1");
 }
 
+// A matrix of one case's steps: every pair twice, none of a unit with itself, as many cells as a page can
+// hold.
+TEST(Graph, StepsThatArePairsAreAHeatMap) {
+  Family family = tower();
+  const Graph graph{.name = "pairs", .kind = Graph::Kind::pairs, .quantity = "ns"};
+  const auto drawn_of = [&](int units) {
+    Record one = tower_row("fast", 10, 1);
+    one.items = units * (units - 1) / 2;
+    for (int a = 0; a < units; ++a) {
+      for (int b = a + 1; b < units; ++b)
+        one.steps_s +=
+            fmt::format("{}{:.4g}", one.steps_s.empty() ? "" : ";", 1e-9 * (100 + 50 * (a % 2 + b % 2)));
+    }
+    return drawn(graph, family, results_of({one}, {family}));
+  };
+  const DrawnGraph small = drawn_of(10);
+  ASSERT_THAT(small.panels, SizeIs(1));
+  EXPECT_EQ(small.kind, DrawnGraph::Kind::heat);
+  EXPECT_THAT(small.panels[0].points, SizeIs(90));
+  EXPECT_EQ(small.panels[0].finding, "Pairs take 100 ns to 200 ns per item");
+  // The even units see everybody sooner: they are the first cluster.
+  EXPECT_THAT(small.series,
+              ElementsAre("A 0", "A 2", "A 4", "A 6", "A 8", "B 1", "B 3", "B 5", "B 7", "B 9"));
+  const DrawnGraph large = drawn_of(132);
+  EXPECT_THAT(large.panels[0].points, SizeIs(33 * 33));
+  EXPECT_THAT(large.panels[0].note, HasSubstr("4x4"));
+  EXPECT_THAT(svg_of(large), HasSubstr("<rect"));
+  EXPECT_THAT(drawn_of(2).panels, IsEmpty());
+}
+
 TEST(Graph, FindingsAreItsTitleAndItsMarks) {
   Family family = tower();
   family.view.graphs = {{.name = "height",

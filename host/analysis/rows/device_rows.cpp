@@ -345,6 +345,7 @@ Outcome outcome_of(Case at, const TimedCase& timed) {
   out.call_s = call_of(timed);
   out.converged = std::ranges::none_of(timed.runs, &RunTime::unsettled);
   out.disturbed = timed.is_disturbed();
+  out.steps_s = timed.representative->steps_s;
   // Energy is not drawn again with the times: a finding from it would look exact.
   out.energy_j = out.energy_low_j = out.energy_high_j = {};
   return out;

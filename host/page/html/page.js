@@ -183,7 +183,7 @@
           if (encoding.y) height = Math.max(height, Chart.cut(encoding.y, rows));
           if (encoding.x.field === "column") columns = Math.max(columns, Chart.cut(encoding.x, rows));
         }
-        spec.height = Math.max(2, height) * (part.shape === "heat" ? 24 : 22);
+        spec.height = Math.max(2, height) * (part.shape === "heat" ? (height > 16 ? 12 : 24) : 22);
         if (part.shape === "heat") room = (all - left - right) / columns;
         const met = new Set(rows.map((row) => row.column));
         data.marks = data.marks.filter((mark) => met.has(mark.column));
