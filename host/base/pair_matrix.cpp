@@ -104,14 +104,14 @@ double PairMatrix::at(std::size_t a, std::size_t b) const {
 
 std::vector<std::size_t> clusters_of(const PairMatrix& matrix) {
   constexpr std::size_t least_units = 8;  // fewer fall into clean clusters by chance
-  constexpr double apart = 1.5;
+  constexpr std::size_t many_units = 16;  // hardly ever fall into clean clusters by chance
   const std::size_t units = matrix.units();
   std::vector<std::size_t> none(units, 0);
   if (units < least_units) return none;
   const auto pairs = unlike_pairs(matrix);
   // Joins the most alike first. Groups are clusters where no pair within is left to come.
   Groups groups(units);
-  double widest = apart;
+  double widest = units < many_units ? 1.5 : 1.04;
   std::size_t joined = 0;
   for (std::size_t i = 0; i + 1 < pairs.size(); ++i) {
     groups.join(pairs[i].a, pairs[i].b);

@@ -29,8 +29,9 @@ class PairMatrix {
 //
 // Two units are alike if they see all others alike: by the mean difference of the logarithms of their values.
 // So units of one die are found, whose pairs are fast, and units near to what all share, whose pairs are fast
-// with everybody. Clusters are told apart only where each has two units at least, and the most unlike units
-// of one are less unlike, by a factor of 1.5, than the most alike ones of two.
+// with everybody. Clusters are told apart only where each has two units at least, and the most
+// unlike units of one are less unlike than the most alike ones of two: by 4 %, of fewer than 16 units by
+// half. Of fewer than 8 units there are none.
 std::vector<std::size_t> clusters_of(const PairMatrix&);
 
 }  // namespace clweave::base
