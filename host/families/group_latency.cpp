@@ -186,7 +186,7 @@ std::optional<PairMatrix> matrix_of(const Outcome& o) {
   return PairMatrix::of(ns);
 }
 
-// Chains of one choice of pairs, which differ in the round trips alone.
+// Chains of one choice of pairs, which differ in the exchanges alone.
 struct Chains {
   const Outcome* longest = nullptr;
   ChainTimes times = {};

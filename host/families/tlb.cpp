@@ -28,6 +28,7 @@ namespace {
 using Word = std::uint32_t;
 
 constexpr std::int64_t line_bytes = 128, page_bytes = 4096;
+constexpr std::int64_t large_stride = 1 << 21;           // pages of GPUs
 constexpr std::int64_t largest = std::int64_t{1} << 34;  // in words of 4 bytes as many as a word counts
 
 bool is_packed(const Case& at) { return at.number("stride") == line_bytes; }
@@ -169,7 +170,10 @@ Found found_in(const Curve& spread, const Curve& packed, std::int64_t stride) {
   return out;
 }
 
-std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+// Asks for sizes between one that a level reaches and one that it does not. Of GPUs, whose TLBs reach more
+// than what preset quick looks at, also for twice as much memory, until a level ends or the device allows no
+// more.
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   constexpr double close_enough = 1.3;
   std::vector<Case> out;
   const auto curves = curves_of(outcomes);
@@ -186,6 +190,12 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   for (const auto& [stride, spread] : curves) {
     if (stride == line_bytes) continue;
     const Found found = found_in(spread, packed->second, stride);
+    const std::int64_t more = 2 * spread.rbegin()->first;
+    if (device.type == "gpu" && stride >= large_stride && found.levels.size() == 1 && more <= largest &&
+        more < device.max_alloc_bytes && 2 * more <= device.usable_bytes) {
+      ask(stride, more);
+      ask(line_bytes, more / stride * line_bytes);
+    }
     for (const auto& level : found.levels) {
       if (level.beyond == 0 ||
           static_cast<double>(level.beyond) <= close_enough * static_cast<double>(level.fits))
