@@ -130,6 +130,16 @@ std::string found_text(const Graph& graph, const Family& family, const DeviceRes
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+// Returns ", in 2 clusters of 66 and 66 units"; empty if there are none.
+std::string clusters_text(const PairMatrix& ns) {
+  const auto clusters = clusters_of(ns);
+  const std::size_t count = std::ranges::max(clusters) + 1;
+  if (count == 1) return "";
+  std::vector<std::ptrdiff_t> sizes;
+  for (std::size_t k = 0; k < count; ++k) sizes.push_back(std::ranges::count(clusters, k));
+  return fmt::format(", in {} clusters of {} units", count, fmt::join(sizes, " and "));
+}
+
 }  // namespace
 
 DrawnGraph pairs_graph(const Graph& graph, const Family& family, const ResultsSet& set) {
@@ -195,9 +205,10 @@ DrawnGraph pairs_graph(const Graph& graph, const Family& family, const ResultsSe
     panel.at = key_text(shown, values);
     panels.emplace_back(&matrix, std::move(panel));
   }
-  // The one of most units first, which the findings are about.
-  std::ranges::stable_sort(panels, std::ranges::greater(),
-                           [](const auto& panel) { return panel.first->ns.units(); });
+  // The one of most units and most clusters first, which the findings are about.
+  std::ranges::stable_sort(panels, std::ranges::greater(), [](const auto& panel) {
+    return std::pair(panel.first->ns.units(), std::ranges::max(clusters_of(panel.first->ns)));
+  });
   for (auto& [matrix, panel] : panels) {
     const bool first_of_device = std::ranges::none_of(
         out.panels, [&, &drawn = panel](const GraphPanel& other) { return other.device == drawn.device; });
@@ -205,8 +216,8 @@ DrawnGraph pairs_graph(const Graph& graph, const Family& family, const ResultsSe
       panel.finding = found_text(graph, family, *devices[*panel.device], *matrix->of->of->name);
     if (panel.finding.empty()) {
       const auto [low, high] = std::ranges::minmax(matrix->ns.values());
-      panel.finding = fmt::format("Pairs take {} to {} per item", number_text(low, out.unit),
-                                  number_text(high, out.unit));
+      panel.finding = fmt::format("Pairs take {} to {} per item{}", number_text(low, out.unit),
+                                  number_text(high, out.unit), clusters_text(matrix->ns));
     }
     out.panels.push_back(std::move(panel));
   }

@@ -151,7 +151,7 @@ TEST(Graph, StepsThatArePairsAreAHeatMap) {
   ASSERT_THAT(small.panels, SizeIs(1));
   EXPECT_EQ(small.kind, DrawnGraph::Kind::heat);
   EXPECT_THAT(small.panels[0].points, SizeIs(90));
-  EXPECT_EQ(small.panels[0].finding, "Pairs take 100 ns to 200 ns per item");
+  EXPECT_EQ(small.panels[0].finding, "Pairs take 100 ns to 200 ns per item, in 2 clusters of 5 and 5 units");
   // The even units see everybody sooner: they are the first cluster.
   EXPECT_THAT(small.series,
               ElementsAre("A 0", "A 2", "A 4", "A 6", "A 8", "B 1", "B 3", "B 5", "B 7", "B 9"));
