@@ -326,7 +326,10 @@ Family transfer() {
                            "find them first",
                 .values = {"yes", "no"},
                 .when =
-                    [](const Case& at) { return at.is("kernel", "read") && at.is("memory", "pageable"); }},
+                    [](const Case& at) {
+                      return at.is("kernel", "read") && at.is("memory", "pageable") &&
+                             at.number("align") == 4096;
+                    }},
                {.name = "peer",
                 .meaning = "the other device: so many places further in its platform's list; 0: this one",
                 .values = {0, 1, 2, 3, 4, 5, 6, 7},
