@@ -85,7 +85,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const BufferPlace host = place_named(at.text("memory")), place = place_named(at.text("buffer"));
   // An odd address, as of an array after a header.
   const std::uint64_t misaligned = at.count("align") % 4096;
-  const bool blocking = at.is("wait", "each"), untouched = at.is("touched", "no"),
+  const bool blocking = at.is("wait", "each"), untouched = at.is("touched", "no") && misaligned == 0,
              unmaps = at.is("kernel", "unmap");
   Plan p;
   p.timed_by_host = true;
