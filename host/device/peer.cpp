@@ -4,14 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "device/enumerate.hpp"
 #include "device/listing.hpp"
 
 namespace clweave::device {
+
+namespace {
+
+std::function<void(const char*)> reporter_of(const OpenDevice& device) {
+  return [&device](const char* what) { device.report_phase(what); };
+}
+
+}  // namespace
+
+Pair::Pair(const OpenDevice& device, const DeviceInfo& other, const cl::Context& both)
+    : own(device.info(), device.kernel_dir(), reporter_of(device), {}, both),
+      peer(other, device.kernel_dir(), reporter_of(device), {}, both) {}
 
 std::unique_ptr<Pair> open_pair(const OpenDevice& device, std::size_t distance) {
   std::vector<std::string> errors;  // of other platforms
@@ -31,9 +43,7 @@ std::unique_ptr<Pair> open_pair(const OpenDevice& device, std::size_t distance) 
     throw Error(ErrorCode::unsupported, fmt::format("the driver has no context of {} and {}: {}",
                                                     info.index(), devices[at].index(), cl_name(error.err())));
   }
-  const auto report = [&device](const char* what) { device.report_phase(what); };
-  return std::unique_ptr<Pair>(new Pair{OpenDevice(info, device.kernel_dir(), report, {}, both),
-                                        OpenDevice(devices[at], device.kernel_dir(), report, {}, both)});
+  return std::make_unique<Pair>(device, devices[at], both);
 }
 
 }  // namespace clweave::device

@@ -9,6 +9,9 @@
 namespace clweave::device {
 
 struct Pair {
+  // Opens both in a context of theirs. Throws as OpenDevice does.
+  Pair(const OpenDevice& device, const DeviceInfo& other, const cl::Context& both);
+
   OpenDevice own, peer;
 };
 
