@@ -68,10 +68,10 @@ Word bits_of(const std::string& format, int value) {
 
 // Product that one instruction adds, or a few that follow each other.
 struct Shape {
-  std::uint64_t lanes, rows, columns;
-  std::uint64_t words;  // of a row of A
+  std::uint64_t lanes = 32, rows = 16, columns = 16;
+  std::uint64_t words = 8;  // of a row of A
 
-  Shape(const Case& at) : lanes(32), rows(16), columns(16), words(8) {
+  Shape(const Case& at) {
     const std::string &path = at.text("path"), &format = at.text("format");
     if (path == "ptx") {
       columns = 8;
@@ -176,7 +176,7 @@ class Factors {
 
 // Adds A, the bits that differ in its second value, and the B of each tile.
 Buffer add_factors(Plan& p, const Case& at, const Shape& shape, const Factors& factors, std::uint64_t tiles) {
-  const std::string format = at.text("format");
+  const std::string& format = at.text("format");
   const std::uint64_t per_word = format_of(at).per_word, words_of_a = shape.rows * shape.words,
                       words_of_row = shape.words, words_of_column = factors.depth() / per_word;
   const auto element = [=](std::uint64_t word, std::uint64_t i, bool second) {
