@@ -142,7 +142,6 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// Returns the outcome of this kind with the largest transfer, if that is large enough for a bandwidth.
 using Kind = std::map<std::string, std::string>;
 constexpr std::int64_t enough = 1 << 20;
 
@@ -205,11 +204,44 @@ void add_peers(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) 
   }
 }
 
+// Returns the largest transfer of a kind, if that is large enough for a bandwidth.
+const Outcome* large_of(const std::vector<Outcome>& outcomes, const Kind& kind, std::int64_t align = 4096) {
+  const Outcome* o = extreme(outcomes, kind, true, align);
+  return o != nullptr && o->at.number("n") >= enough ? o : nullptr;
+}
+
+// Adds what maps, unmaps and kernels say of buffers in host memory.
+void add_buffers(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
+    const Kind kind = {{"kernel", "map_first"}, {"buffer", place}};
+    const Outcome *most = extreme(outcomes, kind, true), *least = extreme(outcomes, kind, false);
+    if (most == nullptr || least == nullptr || most->at.number("n") < 64 * least->at.number("n")) continue;
+    Finding growth = ratio_of("map_growth_" + place, *most, *least, "");
+    constexpr double same = 2;
+    growth.text = fmt::format("mapping {} bytes takes {:.3g} times as long as {}: {}", most->at.count("n"),
+                              *growth.value, least->at.count("n"),
+                              *growth.value < same ? "nothing is copied" : "they are copied");
+    out.push_back(std::move(growth));
+  }
+  for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
+    if (const Outcome* o = large_of(outcomes, {{"kernel", "unmap"}, {"buffer", place}}))
+      out.push_back(
+          rate_finding("unmap_" + place, *o, "unmap alone, of a buffer mapped for writing, " + place));
+    if (const Outcome* o = large_of(outcomes, {{"kernel", "kernel_read"}, {"buffer", place}})) {
+      Finding rate = rate_finding("kernel_read_" + place, *o, "a kernel reads memory of " + place);
+      const Outcome* link = large_of(outcomes, {{"kernel", "write"}, {"memory", "pinned"}});
+      constexpr double more = 2;
+      if (place != "device" && link != nullptr && o->time_s * more < link->time_s)
+        rate.text += ", faster than the link: the driver keeps it in the device's memory";
+      out.push_back(std::move(rate));
+    }
+  }
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
   const auto large = [&](const Kind& kind, std::int64_t align = 4096) {
-    const Outcome* o = extreme(outcomes, kind, true, align);
-    return o != nullptr && o->at.number("n") >= enough ? o : nullptr;
+    return large_of(outcomes, kind, align);
   };
   const auto ratio = [&](const char* name, const Outcome* of, const Outcome* to, const char* text) {
     if (of != nullptr && to != nullptr && of->at.number("n") == to->at.number("n"))
@@ -251,30 +283,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         ratio_of("duplex_gain", after, *both,
                  "duplex gain: time of H2D and D2H in sequence / both at once; 2 if they share nothing"));
   }
-  for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
-    const Kind kind = {{"kernel", "map_first"}, {"buffer", place}};
-    const Outcome *most = extreme(outcomes, kind, true), *least = extreme(outcomes, kind, false);
-    if (most == nullptr || least == nullptr || most->at.number("n") < 64 * least->at.number("n")) continue;
-    Finding growth = ratio_of("map_growth_" + place, *most, *least, "");
-    constexpr double same = 2;
-    growth.text = fmt::format("mapping {} bytes takes {:.3g} times as long as {}: {}", most->at.count("n"),
-                              *growth.value, least->at.count("n"),
-                              *growth.value < same ? "nothing is copied" : "they are copied");
-    out.push_back(std::move(growth));
-  }
-  for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
-    if (const Outcome* o = large({{"kernel", "unmap"}, {"buffer", place}}))
-      out.push_back(
-          rate_finding("unmap_" + place, *o, "unmap alone, of a buffer mapped for writing, " + place));
-    if (const Outcome* o = large({{"kernel", "kernel_read"}, {"buffer", place}})) {
-      Finding rate = rate_finding("kernel_read_" + place, *o, "a kernel reads memory of " + place);
-      const Outcome* link = large({{"kernel", "write"}, {"memory", "pinned"}});
-      constexpr double more = 2;
-      if (place != "device" && link != nullptr && o->time_s * more < link->time_s)
-        rate.text += ", faster than the link: the driver keeps it in the device's memory";
-      out.push_back(std::move(rate));
-    }
-  }
+  add_buffers(out, outcomes);
   add_peers(out, outcomes);
   return out;
 }

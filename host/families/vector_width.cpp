@@ -88,7 +88,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const std::uint64_t width = at.count("width"), ilp = at.count("ilp"), group = at.count("group");
   const std::uint64_t items = device.units() * at.count("groups_per_cu") * group,
                       steps = at.count("iterations");
-  const std::string type = at.text("type"), operation = at.text("operation"), divisor = at.text("divisor");
+  const std::string &type = at.text("type"), &operation = at.text("operation"), &divisor = at.text("divisor");
   require_iterations(device, items / group * steps, "iterations");
   Plan p;
   p.define("T", type).define("V", width > 1 ? fmt::format("{}{}", type, width) : type).define("ILP", ilp);
