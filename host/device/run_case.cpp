@@ -68,13 +68,14 @@ class Execution {
     for (const auto& spec : plan.buffers) memory_.emplace_back(spec.on_peer ? peer : device, spec);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
       queues_.push_back(is_of_peer(q) ? peer.queue() : device.queue(q, plan.queues.in_order));
+    const cl::Program &program = device.build(source).program,
+                      &of_peer = plan.peer ? peer.build(source).program : program;
     for (const auto& step : plan.steps) {
       cl::Kernel& kernel = kernels_.emplace_back();
       auto& part = host_parts_.emplace_back();
       mapped_.push_back(nullptr);
       std::visit(Overloaded{[&](const Launch& launch) {
-                              kernel = kernel_of(
-                                  (is_of_peer(launch.queue) ? peer : device).build(source).program, launch);
+                              kernel = kernel_of(is_of_peer(launch.queue) ? of_peer : program, launch);
                             },
                             [](const CopyBuffer&) {}, [](const Transfer&) {}, [](const Build&) {},
                             [&](const HostWork& work) { part.resize(work.bytes); }},

@@ -275,15 +275,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const double operations = 1e-9 * as_double(fastest->flops);
     const std::string unit = kernel.ends_with("half") ? "GFLOP/s" : "GOP/s";
     const std::int64_t width = fastest->at.number("width");
-    Finding rate{kernel + "_rate", operations / fastest->time_s, unit,
-                 fmt::format("{} by path {}{}: {:.4g} {}", kernel, fastest->at.text("path"),
-                             width > 1 ? fmt::format(" in vectors of {} words", width) : "",
-                             operations / fastest->time_s, unit)};
-    if (fastest->low_s && fastest->high_s) {
-      rate.low = operations / *fastest->high_s;
-      rate.high = operations / *fastest->low_s;
-    }
-    out.push_back(std::move(rate));
+    out.push_back(throughput_of(kernel + "_rate", operations, *fastest, unit,
+                                fmt::format("{} by path {}{}: {:.4g} {}", kernel, fastest->at.text("path"),
+                                            width > 1 ? fmt::format(" in vectors of {} words", width) : "",
+                                            operations / fastest->time_s, unit)));
     const Outcome* emulated = best(outcomes, kernel, "emulation");
     if (emulated != nullptr && emulated != fastest && emulated->flops == fastest->flops)
       out.push_back(

@@ -299,14 +299,11 @@ const Outcome* best(const std::vector<Outcome>& outcomes, const std::string& for
 }
 
 Finding rate_finding(const std::string& name, const Format& format, const Outcome& o) {
-  Finding out{name, rate_of(o), format.unit,
-              fmt::format("{} by path {}{}: {:.4g} {}", format.meaning, o.at.text("path"),
-                          o.at.is("zeros", "structured") ? ", half of A zeros and counted" : "", rate_of(o),
-                          format.unit)};
-  if (o.low_s && o.high_s) {
-    out.low = rate_of(o) * o.time_s / *o.high_s;
-    out.high = rate_of(o) * o.time_s / *o.low_s;
-  }
+  Finding out =
+      throughput_of(name, rate_of(o) * o.time_s, o, format.unit,
+                    fmt::format("{} by path {}{}: {:.4g} {}", format.meaning, o.at.text("path"),
+                                o.at.is("zeros", "structured") ? ", half of A zeros and counted" : "",
+                                rate_of(o), format.unit));
   out.from = {&o};
   return out;
 }
@@ -314,13 +311,7 @@ Finding rate_finding(const std::string& name, const Format& format, const Outcom
 // Makes a finding of the ratio of two rates: first over second.
 Finding rates_finding(const std::string& name, const Outcome& first, const Outcome& second,
                       const std::string& text) {
-  // Times of as many operations.
-  Finding out = ratio_of(name, second, first, text);
-  const double scale = as_double(first.flops) / as_double(second.flops);
-  for (auto* value : {&out.value, &out.low, &out.high}) {
-    if (*value) **value *= scale;
-  }
-  return out;
+  return throughput_ratio_of(name, first, second, as_double(first.flops) / as_double(second.flops), text);
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {

@@ -148,13 +148,7 @@ Finding time_finding(std::string name, const Outcome& o, const std::string& text
 
 Finding rate_finding(std::string name, const Outcome& o, double unit, std::string of,
                      const std::string& text) {
-  const double many = as_double(o.items) / unit;
-  Finding out{std::move(name), many / o.time_s, std::move(of), text};
-  if (o.low_s && o.high_s) {
-    out.low = many / *o.high_s;
-    out.high = many / *o.low_s;
-  }
-  return out;
+  return throughput_of(std::move(name), as_double(o.items) / unit, o, std::move(of), text);
 }
 
 // Computes which part of the shorter of two overlapped the other.

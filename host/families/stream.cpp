@@ -253,11 +253,7 @@ std::string launch_text(const Case& at) {
 
 // Compares two bandwidths.
 Finding rates_of(const char* name, const Outcome& of, const Outcome& to, std::string text) {
-  Finding out = ratio_of(name, to, of, std::move(text));
-  const double more = bytes_of(of.at) / bytes_of(to.at);
-  for (auto* number : {&out.value, &out.low, &out.high}) {
-    if (*number) **number *= more;
-  }
+  Finding out = throughput_ratio_of(name, of, to, bytes_of(of.at) / bytes_of(to.at), std::move(text));
   out.from = {&of, &to};
   return out;
 }

@@ -166,13 +166,9 @@ const Outcome* extreme(const std::vector<Outcome>& outcomes, const Kind& kind, b
 
 Finding rate_finding(std::string name, const Outcome& o, const std::string& what) {
   const double bytes = 1e-9 * as_double(o.bytes);
-  Finding out{std::move(name), bytes / o.time_s, "GB/s",
-              fmt::format("{}: {:.4g} GB/s, {} bytes per transfer", what, bytes / o.time_s, o.at.count("n"))};
-  if (o.low_s && o.high_s) {
-    out.low = bytes / *o.high_s;
-    out.high = bytes / *o.low_s;
-  }
-  return out;
+  return throughput_of(
+      std::move(name), bytes, o, "GB/s",
+      fmt::format("{}: {:.4g} GB/s, {} bytes per transfer", what, bytes / o.time_s, o.at.count("n")));
 }
 
 // Adds how fast an array gets to each other device: its bytes over what its way adds to the time of both

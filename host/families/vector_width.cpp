@@ -157,12 +157,7 @@ const Outcome* best(const std::vector<Outcome>& outcomes, const std::string& typ
 // Makes a finding of the ratio of two rates: first over second.
 Finding rates_finding(const std::string& name, const Outcome& first, const Outcome& second,
                       const std::string& text) {
-  Finding out = ratio_of(name, second, first, text);
-  const double scale = as_double(first.flops) / as_double(second.flops);
-  for (auto* value : {&out.value, &out.low, &out.high}) {
-    if (*value) **value *= scale;
-  }
-  return out;
+  return throughput_ratio_of(name, first, second, as_double(first.flops) / as_double(second.flops), text);
 }
 
 const std::array<const char*, 8> types = {"float", "double", "char", "short", "int", "long", "uint", "ulong"};

@@ -33,6 +33,25 @@ Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::st
                std::move(text));
 }
 
+Finding throughput_of(std::string name, double amount, const Outcome& of, std::string unit,
+                      std::string text) {
+  Finding out{std::move(name), amount / of.time_s, std::move(unit), std::move(text)};
+  if (of.low_s && of.high_s) {
+    out.low = amount / *of.high_s;
+    out.high = amount / *of.low_s;
+  }
+  return out;
+}
+
+Finding throughput_ratio_of(std::string name, const Outcome& of, const Outcome& to, double amounts,
+                            std::string text) {
+  Finding out = ratio_of(std::move(name), to, of, std::move(text));
+  for (auto* number : {&out.value, &out.low, &out.high}) {
+    if (*number) **number *= amounts;
+  }
+  return out;
+}
+
 Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
   return ratio(std::move(name), {of.energy_j.value(), of.energy_low_j, of.energy_high_j},
                {to.energy_j.value(), to.energy_low_j, to.energy_high_j}, std::move(text));

@@ -48,6 +48,12 @@ inline constexpr const char* machine_was_busy =
 
 // Makes a finding of the ratio of two medians, with an interval from theirs.
 Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
+// Makes a finding of a throughput, `amount` per execution, with an interval from that of the time.
+Finding throughput_of(std::string name, double amount, const Outcome& of, std::string unit, std::string text);
+// Makes a finding of the ratio of two throughputs. `amounts`: what an execution of `of` does over what one of
+// `to` does.
+Finding throughput_ratio_of(std::string name, const Outcome& of, const Outcome& to, double amounts,
+                            std::string text);
 // Makes a finding of the ratio of two energies, which both must have.
 Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
 
