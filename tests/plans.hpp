@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -96,6 +97,15 @@ inline Bytes filled(const BufferSpec& spec, const Stretch& part) {
   Bytes bytes(part.end - part.begin);
   spec.fill(part.begin, bytes);
   return bytes;
+}
+
+// Returns the elements that an input holds.
+template <class T>
+std::vector<T> numbers_of(const BufferSpec& spec) {
+  const Bytes bytes = filled(spec, {0, spec.bytes});
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
 }
 
 inline Bytes poisoned(std::size_t size) {

@@ -15,13 +15,6 @@ using testing::HasSubstr;
 
 namespace {
 
-std::vector<float> floats_in(const Plan& plan, std::size_t buffer) {
-  const Bytes bytes = filled(plan.buffers[buffer], {0, plan.buffers[buffer].bytes});
-  std::vector<float> out(bytes.size() / sizeof(float));
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return out;
-}
-
 // Computes the kernels as cl_kernels/compiler_options.cl does, rounding each operation once.
 float computed(const std::string& kernel, const std::vector<float>& x, const std::vector<float>& t,
                std::size_t i, std::size_t steps) {
@@ -55,7 +48,7 @@ ComparisonResult checked(const char* kernel, const char* options, float factor) 
                                                    {"options", word(options)},
                                                    {"n", number(outputs)},
                                                    {"iterations", number(terms)}});
-  const auto x = floats_in(plan, 1), t = floats_in(plan, 2);
+  const auto x = numbers_of<float>(plan.buffers[1]), t = numbers_of<float>(plan.buffers[2]);
   std::vector<float> out;
   for (std::size_t i = 0; i < outputs; ++i) out.push_back(factor * computed(kernel, x, t, i, terms));
   Bytes bytes(out.size() * sizeof(float));

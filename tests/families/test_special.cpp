@@ -20,13 +20,6 @@ using testing::Not;
 
 namespace {
 
-std::vector<float> floats_in(const Plan& plan, std::size_t buffer) {
-  const Bytes bytes = filled(plan.buffers[buffer], {0, plan.buffers[buffer].bytes});
-  std::vector<float> out(bytes.size() / sizeof(float));
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return out;
-}
-
 ComparisonResult of_floats(const Check& check, const std::vector<float>& values) {
   Bytes bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -39,7 +32,7 @@ float moved(float value, int ulps) { return std::bit_cast<float>(std::bit_cast<s
 ComparisonResult square_roots(const char* path, int ulps, std::size_t wrong = 0, float instead = 0) {
   const Plan plan =
       plan_with("special", {{"function", word("sqrt")}, {"path", word(path)}, {"n", number(1000)}});
-  auto values = floats_in(plan, 0);
+  auto values = numbers_of<float>(plan.buffers[0]);
   for (auto& x : values) x = moved(std::sqrt(x), ulps);
   if (wrong > 0) values[wrong] = instead;
   return of_floats(plan.checks.at(0), values);
@@ -123,7 +116,7 @@ TEST(SpecialChecks, ASumThatLacksAValueIsWrong) {
 
 TEST(SpecialChecks, SeeFlushedDenormals) {
   const Plan plan = plan_with("special", {{"kernel", word("denormals")}, {"n", number(64)}});
-  const auto a = floats_in(plan, 0), b = floats_in(plan, 1);
+  const auto a = numbers_of<float>(plan.buffers[0]), b = numbers_of<float>(plan.buffers[1]);
   std::vector<float> kept, flushed;
   for (std::size_t i = 0; i < a.size(); ++i) {
     kept.push_back(a[i] * b[i]);
@@ -138,7 +131,8 @@ TEST(SpecialChecks, SeeFlushedDenormals) {
 
 TEST(SpecialChecks, SeeAFusedProductAndSum) {
   const Plan plan = plan_with("special", {{"kernel", word("contraction")}, {"n", number(64)}});
-  const auto a = floats_in(plan, 0), b = floats_in(plan, 1), c = floats_in(plan, 2);
+  const auto a = numbers_of<float>(plan.buffers[0]), b = numbers_of<float>(plan.buffers[1]),
+             c = numbers_of<float>(plan.buffers[2]);
   std::vector<float> fused, apart;
   for (std::size_t i = 0; i < a.size(); ++i) {
     fused.push_back(std::fma(a[i], b[i], c[i]));
@@ -199,7 +193,7 @@ std::uint64_t hashed(std::uint64_t seed, const std::function<void(std::vector<fl
   }
   const Plan plan = plan_of(special, at, roomy());
   const auto& arguments = std::get<Launch>(plan.steps.at(0)).args;
-  auto values = floats_in(plan, std::get<Buffer>(arguments.at(7)).index);
+  auto values = numbers_of<float>(plan.buffers[std::get<Buffer>(arguments.at(7)).index]);
   for (auto& x : values) x = static_cast<float>(std::sin(double{x}));
   change(values);
   EXPECT_EQ(plan.checks.at(0).hash_name, "sin");

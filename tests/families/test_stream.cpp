@@ -21,14 +21,6 @@ namespace {
 using Changes = std::vector<std::pair<std::string, Value>>;
 
 template <class T>
-std::vector<T> numbers_of(const BufferSpec& spec) {
-  const Bytes bytes = filled(spec, {0, spec.bytes});
-  std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return out;
-}
-
-template <class T>
 std::uint64_t wrong_of(const Check& check, const std::vector<T>& output) {
   return check.compare(0, std::as_bytes(std::span(output))).wrong;
 }
