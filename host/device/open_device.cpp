@@ -170,7 +170,6 @@ void OpenDevice::size_canary(const std::vector<TimerProbe>& probes) {
 // Of a driver whose finish no longer waits, the host's time is that of a launch, whatever its work.
 bool OpenDevice::host_time_grows() {
   constexpr int times = 3;
-  constexpr cl_uint most = 256;
   constexpr double least_growth = 3;
   const auto least_s = [&](cl_uint trips) {
     double out = std::numeric_limits<double>::infinity();
@@ -178,10 +177,16 @@ bool OpenDevice::host_time_grows() {
     return out;
   };
   const double once_s = least_s(canary_trips_);
-  for (cl_uint more = 8; more <= most; more *= 2) {
-    if (least_s(std::min(max_trips, more * canary_trips_)) > least_growth * once_s) return true;
+  // A canary made while each launch took long may be work of a microsecond, and as many times that may still
+  // be less than a launch costs: then as much as takes any device milliseconds.
+  const std::uint64_t least_most = many_items * max_trips / canary_items_;
+  const std::uint64_t most =
+      std::min<std::uint64_t>(max_trips, std::max<std::uint64_t>(256ULL * canary_trips_, least_most));
+  for (std::uint64_t trips = 8ULL * canary_trips_;; trips *= 2) {
+    const std::uint64_t asked = std::min(trips, most);
+    if (least_s(static_cast<cl_uint>(asked)) > least_growth * once_s) return true;
+    if (asked == most) return false;
   }
-  return false;
 }
 
 void OpenDevice::certify_launches(const Source& harness) {
