@@ -15,8 +15,11 @@
 
 namespace clweave::families {
 
-// Returns the distance of floats near a finite value other than 0.
-inline double ulp_of(long double value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
+// Returns the distance of floats near a value: near 0 and subnormal ones that of the least float, and beyond
+// the largest float that of the largest.
+inline double ulp_of(long double value) {
+  return std::ldexp(1.0, std::clamp(std::ilogb(value), -126, 127) - 23);
+}
 
 // Returns a number for the bits of element i of an output. Sums of such numbers are equal, as good as
 // certainly, only where all elements are; they do not depend on the order. All NaNs count as one.
@@ -56,7 +59,7 @@ void check_each(suite::Plan& p, suite::Buffer out, std::string unit, Look look) 
 }
 
 // Expects a float within `ulps` and `absolute` of the exact value, and measures its error in ULP. Returns
-// what was expected if it is farther away or no number; `want` must not be 0.
+// what was expected if it is farther away or no number.
 inline std::string expect_within(long double want, float got, double ulps, double absolute,
                                  suite::ComparisonResult& tally) {
   const double error = std::abs(static_cast<double>(got - want)), ulp = ulp_of(want);
