@@ -364,8 +364,11 @@ Family transfer() {
                      "kernel=read touched=no n=67108864", "kernel=unmap n=67108864",
                      "kernel=kernel_read buffer=alloc_host_ptr n=67108864",
                      "kernel=peer peer=0,1 n=67108864"},
-           .profile = {"kernel=write,read memory=pinned n=4096,67108864", "kernel=write n=67108864",
-                       "kernel=both memory=pinned n=67108864", "kernel=map_first n=4096,67108864"},
+           .profile = {"kernel=write,read memory=pinned n=4096,67108864", "kernel=write,read n=67108864",
+                       "kernel=both memory=pinned n=67108864", "kernel=map_first n=4096,67108864",
+                       "kernel=read touched=no n=67108864", "kernel=unmap n=67108864",
+                       "kernel=kernel_read buffer=alloc_host_ptr n=67108864",
+                       "kernel=peer peer=0,1 n=67108864"},
            .paper = {},
            .full =
                {"kernel=write,read,both,rect_write,rect_read memory=pageable,pinned n=" + sizes,
