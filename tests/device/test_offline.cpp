@@ -3,7 +3,7 @@
 // their branches.
 //
 // A target whose compilers are not here is skipped, unless CI is set. Compilers take nearly all of the time,
-// so what they said of a source is kept in results/compilers/answers.csv, see Answers.
+// so what they said of a source is kept in results/compilers/answers.csv, see CompilerAnswers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,19 +13,18 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
-#include <random>
 #include <set>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/temporary_folder.hpp"
 #include "compilers/inspect.hpp"
 #include "compilers/vendors.hpp"
+#include "device/compiler_answers.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
@@ -145,82 +144,10 @@ Source source_of_text(const std::string& text) {
   return source;
 }
 
-// ---- What compilers said before --------------------------------------------------------------------------
-
-// Computes the FNV-1a hash (Fowler, Noll, Vo).
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-  return hash;
-}
-
-// The files that tell compilers what to do, read what they say, and judge it.
-const std::string& reader() {
-  static const std::string text = [] {
-    std::set<std::filesystem::path> files = {CLWEAVE_SOURCE_DIR "/tests/device/test_offline.cpp"};
-    for (const auto& entry : std::filesystem::directory_iterator(CLWEAVE_SOURCE_DIR "/host/compilers"))
-      files.insert(entry.path());
-    std::string all;
-    for (const auto& file : files) {
-      std::ifstream in(file, std::ios::binary);
-      all.append(std::istreambuf_iterator<char>(in), {});
-    }
-    return all;
-  }();
-  return text;
-}
-
-// Keeps answers of compilers in a committed file, by a hash of all that they depend on: target, versions of
-// its compilers, host/compilers, this file, and the question with its sources. Where that is what it was, so
-// is the answer; of one in 16, others each time, it is asked for again and must be the same. What a test
-// expects of an answer it expects of a kept one as well. CLWEAVE_WHOLE_TABLE=1 asks for all of it;
-// CLWEAVE_RENEW=1 too, and writes the file anew if no test fails.
-class Answers : public testing::Environment {
- public:
-  std::string of(const Target& target, const std::string& question, const std::function<std::string()>& ask) {
-    const std::string key = fmt::format(
-        "{:016x}", hash_of(fmt::format("{}\n{}\n{}\n{}", target.name, target.compiler, question, reader())));
-    const auto before = known_.find(key);
-    const bool is_known = before != known_.end();
-    const bool asks = always_ || !is_known || draw_() % 16 == 0;
-    std::string answer = asks ? ask() : before->second;
-    ++(asks ? asked_ : kept_);
-    if (is_known && !renew_) {
-      EXPECT_EQ(answer, before->second) << target.name << ", " << target.compiler << ": " << question;
-    }
-    now_[key] = answer;
-    return answer;
-  }
-
-  void SetUp() override {
-    if (!std::filesystem::exists(path_)) return;
-    for (const auto& row : read_csv(path_).rows) known_[row.cells.at(0)] = row.cells.at(1);
-  }
-
-  void TearDown() override {
-    if (asked_ + kept_ > 0)
-      std::cout << fmt::format("{} answers of compilers, and {} that are known\n", asked_, kept_);
-    if (!renew_ || testing::UnitTest::GetInstance()->Failed()) return;
-    if (GTEST_FLAG_GET(filter) != "*") now_.insert(known_.begin(), known_.end());
-    std::ofstream out(path_, std::ios::binary);
-    out << "key,answer\n";
-    for (const auto& [key, answer] : now_) out << csv_line(Texts{key, answer});
-  }
-
- private:
-  const std::string path_ = CLWEAVE_SOURCE_DIR "/results/compilers/answers.csv";
-  const bool renew_ = std::getenv("CLWEAVE_RENEW") != nullptr;
-  const bool always_ = renew_ || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
-  std::map<std::string, std::string> known_, now_;
-  std::random_device draw_;
-  int asked_ = 0, kept_ = 0;
-};
-Answers& answers = *new Answers;
+CompilerAnswers& answers = *new CompilerAnswers;
 [[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&answers);
 
-std::string name_in_questions(const Source& source) {
-  return fmt::format("{:016x}", hash_of(source.text + "\n" + source.options));
-}
+std::string name_in_questions(const Source& source) { return hash_of(source.text + "\n" + source.options); }
 
 // ---- Compilers -----------------------------------------------------------------------------------------
 
@@ -237,7 +164,8 @@ Target front_end(bool fp64) {
   target.device.image_width = target.device.image_height = 8192;
   if (!found.empty()) {
     const TemporaryFolder folder;
-    target.compiler = run_tool({found.at(0), "--version"}, folder.path() / "log").output;
+    target.compiler = fmt::format("{}{}", run_tool({found.at(0), "--version"}, folder.path() / "log").output,
+                                  fmt::join(options, " "));
   }
   target.compile = [=](const Source& source) {
     const TemporaryFolder folder;
@@ -399,6 +327,14 @@ class Compiler : public OnTarget {
            (program.images && target().device.image_width == 0);
   }
 
+  // Whether the target is the one in so many neighbours that looks at the program: by its hash, so that
+  // another program more or less leaves the others with whom they were.
+  static bool is_mine(const Program& program, unsigned parts) {
+    const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
+    const auto hash = std::stoull(name_in_questions(program.source), nullptr, 16);
+    return (hash % parts + static_cast<unsigned>(place)) % parts == 0;
+  }
+
   // Asks about the programs of a family at a time.
   static std::vector<std::string> answers_about(
       const std::string& what, const std::vector<const Program*>& programs,
@@ -422,10 +358,9 @@ class Compiler : public OnTarget {
 // tenth of the others, the next one at the next: together at all. CLWEAVE_WHOLE_TABLE=1: each at all.
 TEST_P(Compiler, takes_every_kernel) {
   const bool whole = GetParam().starts_with("front_end") || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
-  std::ptrdiff_t turn = std::ranges::find(target_names(), GetParam()) - target_names().begin();
   std::vector<Program> programs = smoke_programs();
   std::erase_if(programs, [&](const Program& program) {
-    return is_beyond_target(program) || (!whole && ++turn % (must_fit(program) ? 4 : 10) != 0);
+    return is_beyond_target(program) || (!whole && !is_mine(program, must_fit(program) ? 4 : 10));
   });
   std::vector<const Program*> asked;
   for (const auto& program : programs) asked.push_back(&program);
@@ -464,12 +399,10 @@ TEST_P(Compiler, takes_every_kernel) {
 // A front end looks at all programs, a target at a part of them, another one than its neighbours.
 TEST_P(Compiler, takes_the_shapes_of_paper) {
   const auto& programs = paper_programs();
-  const bool front_end = GetParam() == "front_end";
-  const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
-  const std::size_t step = front_end ? 1 : 64;
+  const unsigned parts = GetParam() == "front_end" ? 1 : 64;
   std::vector<const Program*> asked;
-  for (std::size_t i = front_end ? 0 : static_cast<std::size_t>(place); i < programs.size(); i += step) {
-    if (!is_beyond_target(programs[i])) asked.push_back(&programs[i]);
+  for (const auto& program : programs) {
+    if (!is_beyond_target(program) && is_mine(program, parts)) asked.push_back(&program);
   }
   answers_about("takes of paper", asked, [](const auto& own) {
     for (const Program* program : own) {
@@ -482,7 +415,7 @@ TEST_P(Compiler, takes_the_shapes_of_paper) {
   });
   const std::size_t taken = asked.size();
   std::cout << fmt::format("{} of {} programs\n", taken, programs.size());
-  EXPECT_GT(taken, programs.size() / step / 2);
+  EXPECT_GT(taken, programs.size() / parts / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Compiler, testing::ValuesIn(front_ends + amds + intels + rest), name_of);
