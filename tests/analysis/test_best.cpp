@@ -58,7 +58,12 @@ void expect_one_best(const Family& family, const DeviceResults& device, const Pr
 }  // namespace
 
 TEST(Best, IsTheSameRowInSummaryProfileAndComparison) {
-  const auto& families = all_families();
+  std::vector<Family> families = all_families();
+  // Leaves out what is concluded from the rows: not asked here, and most of the time.
+  for (auto& family : families) {
+    family.findings = nullptr;
+    family.traits.clear();
+  }
   const auto files = quick_files();
   ASSERT_GE(files.size(), 5U);
   for (const auto& file : files) {

@@ -277,7 +277,18 @@ Tally tally_of(const Kernel& kernel, OpenDevice& session, int seed) {
 
 class RandomCases : public AllKernels, public testing::WithParamInterface<Kernel> {};
 
+// Intel's and Mesa's compilers take minutes for the programs of all kernels: each run draws a third of them,
+// unless a filter or CLWEAVE_ALL_CASES asks for all.
+bool is_left_out(const std::string& kernel) {
+  if ((!on("intel") && !on("rusticl")) || GTEST_FLAG_GET(filter) != "*" ||
+      std::getenv("CLWEAVE_ALL_CASES") != nullptr)
+    return false;
+  return std::stoull(hash_of(fmt::format("{} {}", kernel, seed_of_draws())), nullptr, 16) % 3 != 0;
+}
+
 TEST_P(RandomCases, AreRight) {
+  if (is_left_out(GetParam().name))
+    GTEST_SKIP() << "another run draws this kernel; with CLWEAVE_ALL_CASES=1 all";
   const Tally tally = tally_of(GetParam(), session(), seed_of_draws());
   EXPECT_EQ(log(), "") << "Oclgrind's findings";
   ASSERT_EQ(tally.failure, "");
