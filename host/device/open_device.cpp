@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/parallel.hpp"
+#include "device/forward_progress.hpp"
 #include "device/listing.hpp"
 #include "power/sensor_log.hpp"
 
@@ -210,6 +211,21 @@ std::string OpenDevice::launch_problem() {
   std::string problem = counting_->miscount(launches);
   // A read may be right once, and give the same again.
   return problem.empty() ? counting_->miscount(launches) : problem;
+}
+
+const std::string& OpenDevice::progress_problem() {
+  if (progress_problem_) return *progress_problem_;
+  report_phase("forward progress");
+  // More work-groups than fit at once; and looks that outlast a processor's thread that another program keeps
+  // off it.
+  const std::uint64_t groups = 256 * info_.units();
+  const std::uint64_t looks =
+      std::min<std::uint64_t>(info_.type == "cpu" ? 1 << 24 : 200'000, info_.most_turns());
+  const Source source = source_of("progress", {{"GAVE_UP", "0xFFFFFFFFu"}, {"GROUP", "1u"}}, kernel_dir_);
+  progress_problem_ =
+      device::progress_problem(context_, queue_, build(source).program, static_cast<std::uint32_t>(groups),
+                               static_cast<std::uint32_t>(looks));
+  return *progress_problem_;
 }
 
 void OpenDevice::finish(const cl::CommandQueue& queue, const cl::Event& last) {

@@ -56,6 +56,9 @@ class OpenDevice {
   // Returns what shows that the device does not execute launches as it should, by a kernel of known result;
   // empty if it does. After a wrong result it tells a wrong kernel from a lost device. Throws cl::Error.
   std::string launch_problem();
+  // Returns what shows that a work-group which has begun may never go on while others wait for it, measured
+  // when first asked for; empty if it does. Throws as build() does, and cl::Error.
+  const std::string& progress_problem();
   // Tells what the device moves at most.
   QuickCopy& quick_copy() { return *quick_copy_; }
   // Finishes the queue, and waits for its last command if that did not. Throws cl::Error.
@@ -140,6 +143,7 @@ class OpenDevice {
   ThrottleDetector throttling_;
   double launch_overhead_s_ = 0;
   double canary_host_s_ = 0;                                    // least when it was calibrated
+  std::optional<std::string> progress_problem_;                 // empty: not measured
   std::optional<std::unique_ptr<SecondDriver>> second_driver_;  // empty: not looked for
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;

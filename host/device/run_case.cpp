@@ -705,6 +705,14 @@ class CaseRun {
 
 namespace {
 
+// Throws `unsupported` where the kernels might wait for ever, if their waits had no bound.
+void need_forward_progress(OpenDevice& device) {
+  if (const std::string& problem = device.progress_problem(); !problem.empty())
+    throw Error(ErrorCode::unsupported,
+                "work-groups that have begun may never go on while others wait for them: " + problem +
+                    "; kernels with a fallback need no such promise");
+}
+
 // Makes the row of a case: builds it and calls `measure` with the run, the plan and the execution.
 template <class F>
 Row row_of(OpenDevice& device, const Family& family, const Case& at, const SamplingOptions& sampling,
@@ -715,6 +723,7 @@ Row row_of(OpenDevice& device, const Family& family, const Case& at, const Sampl
     const Plan plan = plan_for(family, at, device.info());
     run.begin(plan);
     const Source source = source_of(plan, device.kernel_dir());
+    if (plan.needs_forward_progress) need_forward_progress(device);
     const auto& built = run.build(plan, source);
     const std::vector<Check> checks = run.run_references(plan, source, built.program);
     device.report_phase("upload");

@@ -236,7 +236,10 @@ struct Plan {
   bool timed_by_host = false;  // because the host works too or there are several queues
   bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`
-  double idle_s = 0;               // idle time before each execution, not timed
+  // Work-groups wait for others that have begun: `unsupported` where those may never go on, as measured
+  // before.
+  bool needs_forward_progress = false;
+  double idle_s = 0;  // idle time before each execution, not timed
   // Above 0: after a pause it is repeated for so long, whatever its variation, and the row tells the time of
   // each stretch of bin_s (suite/over_time.hpp).
   double sustained_s = 0;

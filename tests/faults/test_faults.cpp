@@ -715,6 +715,42 @@ TEST_F(Faults, ADeviceThatDoesNothingIsNotTakenForAWrongKernel) {
   EXPECT_NE(second.reason.find("as after a reset"), std::string::npos) << second.reason;
 }
 
+// The launch that looks whether a work-group goes on that others wait for shows that none does.
+TEST_F(Faults, ADeviceWithoutForwardProgressRunsScansWithAFallbackAlone) {
+  if (on("rusticl")) GTEST_SKIP() << "no waiting kernel is planned for it: its loops end after 65535 turns";
+  trial.faults("enqueue@ticket=skip");
+  const Strings arguments = {
+      "run",
+      "--preset",
+      "smoke",
+      "--family",
+      "scan",
+      "--filter",
+      "kernel=lookback(_fallback)?/type=uint/op=sum/form=inclusive/task=scan/.*/n=257/",
+      "--timeout",
+      "60",
+      "--csv",
+      trial.csv(),
+      "--no-peak"};
+  ended = trial.run(arguments);
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  std::map<Status, int> statuses;
+  for (const auto& record : results.cases) {
+    ++statuses[record.status];
+    if (record.case_id.find("kernel=lookback/") == std::string::npos) {
+      EXPECT_EQ(record.status, Status::ok) << record.case_id << record.reason;
+      continue;
+    }
+    EXPECT_EQ(record.status, Status::unsupported) << record.case_id;
+    EXPECT_NE(record.reason.find("gave up waiting for one that had begun"), std::string::npos)
+        << record.reason;
+  }
+  EXPECT_GT(statuses[Status::ok], 0);
+  EXPECT_GT(statuses[Status::unsupported], 0);
+}
+
 class WrongMap : public Faults, public testing::WithParamInterface<Named> {};
 
 TEST_P(WrongMap, CostsTheCasesThatMap) {

@@ -51,6 +51,7 @@ void require_iterations(const DeviceInfo& device, std::uint64_t iterations, std:
 void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
   // Ends a wait after seconds: a lost state then makes a wrong result, not an endless run.
   const std::uint64_t seconds = device.type == "cpu" ? 1 << 28 : 1 << 20;
+  p.needs_forward_progress = t.needs_forward_progress;
   p.define("STATE_BITS", t.state_bits())
       .define("SPIN_LIMIT", t.needs_forward_progress ? seconds : t.spin_limit);
   p.define("FAULT_RATE", t.fault_rate)

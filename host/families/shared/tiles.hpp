@@ -45,7 +45,7 @@ void require_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 // work-groups where there is a barrier.
 void require_iterations(const DeviceInfo&, std::uint64_t iterations, std::uint64_t tiles);
 
-// Defines the macros of tile_states.cl and decoupled_look_back.cl.
+// Defines the macros of tile_states.cl and decoupled_look_back.cl, and says what progress the kernels need.
 void define_states(Plan&, const Tiles&, const DeviceInfo&);
 // Passes axis registers to NVIDIA's compiler. Throws `unsupported` for others, unless it is 0.
 void limit_registers(Plan&, const Case&, const DeviceInfo&);
