@@ -162,8 +162,11 @@ toml::table read(std::string_view text, const std::string& shown) {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
+    const std::string why(error.description());
+    const bool lacks_quotes = why.find("could not determine value type") != std::string::npos;
     refuse({shown, static_cast<int>(at.line), static_cast<int>(at.column)},
-           "no TOML: " + std::string(error.description()));
+           "no TOML: " + why +
+               (lacks_quotes ? "; words and expressions stand in quotes, such as \"2 * n\"" : ""));
   } catch (const Unforeseen&) {
     refuse({shown, unforeseen_line(text), 1}, "no TOML: a line that begins like no entry and no [table]");
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -231,6 +232,12 @@ std::optional<ElementType> type_of(const std::vector<std::string>& words) {
   return element_type_of((sign == "unsigned" ? "u" : "") + (name.empty() ? "int" : name));
 }
 
+bool is_qualifier(const std::string& word) {
+  constexpr std::array words = {"const",  "volatile", "restrict", "__restrict", "__restrict__",
+                                "global", "__global", "constant", "__constant"};
+  return std::ranges::find(words, word) != words.end();
+}
+
 Parameter SourceReader::parameter(const std::vector<std::string>& tokens) const {
   Parameter out;
   std::vector<std::string> type;
@@ -243,16 +250,17 @@ Parameter SourceReader::parameter(const std::vector<std::string>& tokens) const 
     hides |= token == "(" || is_macro(token);
     if ((token.starts_with("image") && token.ends_with("_t")) || token == "sampler_t")
       out.kind = Parameter::Kind::refused;
-    if (is_letter(token[0]) && token != "const" && token != "volatile" && token != "restrict")
-      type.push_back(token);
+    if (is_letter(token[0]) && !is_qualifier(token)) type.push_back(token);
   }
   if (out.kind == Parameter::Kind::refused) return out;
   if (is_global || is_local) {
     out.kind = is_local ? Parameter::Kind::local : Parameter::Kind::buffer;
   } else if (!is_pointer && type.size() > 1) {
     out.kind = Parameter::Kind::scalar;
+  }
+  if ((out.kind == Parameter::Kind::scalar || is_global) && type.size() > 1 && !hides) {
     type.pop_back();  // its name
-    out.type = hides ? std::nullopt : type_of(type);
+    out.type = type_of(type);
   }
   if (hides && !is_global && !is_local) out.kind = Parameter::Kind::unknown;
   return out;

@@ -23,8 +23,9 @@ struct Parameter {
     unknown   // a macro hides it
   };
   Kind kind = Kind::unknown;
-  std::optional<ElementType> type = {};  // of a scalar, if it is one of OpenCL's own
-  std::string text;                      // as written
+  std::optional<ElementType> type =
+      {};            // of a scalar, or of a buffer's elements, if it is one of OpenCL's own
+  std::string text;  // as written
 };
 
 struct Kernel {

@@ -84,7 +84,8 @@ KernelNames kernels_of(const Field& field, const LaunchOf& launch, const std::op
 
 std::string text_of(const Argument& argument, const Parts& parts) {
   if (const auto* buffer = std::get_if<BufferArgument>(&argument))
-    return "buffer " + parts.names.buffers[buffer->index];
+    return fmt::format("buffer {} of type {}", parts.names.buffers[buffer->index],
+                       parts.made.buffers[buffer->index].type.text());
   if (const auto* scalar = std::get_if<ScalarArgument>(&argument))
     return "a value of type " + scalar->type.text();
   return "local memory";
@@ -95,11 +96,28 @@ bool is_alike(const ElementType& a, const ElementType& b) {
   return a.bytes() == b.bytes() && a.is_float() == b.is_float() && a.width == b.width;
 }
 
-bool fits(const Argument& argument, const Parameter& parameter) {
+// Returns whether a kernel may well read elements of one type as the other: a vector's components, bytes of
+// anything, and numbers of equal size that are both whole or both not.
+bool may_be_read_as(const ElementType& a, const ElementType& b) {
+  return a.scalar_bytes() == 1 || b.scalar_bytes() == 1 ||
+         (a.scalar_bytes() == b.scalar_bytes() && a.is_float() == b.is_float());
+}
+
+// Scratch memory may hold one type after the other.
+bool fits(const BufferOf& buffer, const Parameter& parameter) {
+  if (!parameter.type || (buffer.contents && !buffer.is_input())) return true;
+  return std::ranges::any_of(buffer.type.all(),
+                             [&](const ElementType& type) { return may_be_read_as(*parameter.type, type); });
+}
+
+bool fits(const Argument& argument, const Parameter& parameter, const Parts& parts) {
   switch (parameter.kind) {
     case Parameter::Kind::unknown: return true;
     case Parameter::Kind::refused: return false;
-    case Parameter::Kind::buffer: return std::holds_alternative<BufferArgument>(argument);
+    case Parameter::Kind::buffer:
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument))
+        return fits(parts.made.buffers[buffer->index], parameter);
+      return false;
     case Parameter::Kind::local: return std::holds_alternative<LocalArgument>(argument);
     case Parameter::Kind::scalar: break;
   }
@@ -120,7 +138,7 @@ std::string mismatch(const LaunchOf& launch, const Kernel& kernel, const Parts& 
                        wanted.size(), launch.arguments.size());
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!fits(launch.arguments[i], wanted[i]))
+    if (!fits(launch.arguments[i], wanted[i], parts))
       return fmt::format("argument {} of {} is '{}', and {} is given", i + 1, kernel.name, wanted[i].text,
                          text_of(launch.arguments[i], parts));
   }

@@ -99,7 +99,7 @@ std::vector<T> what_is_expected(const Check& check, std::uint64_t elements) {
   return out;
 }
 
-// One that has what most tests need; `more` is added at the end.
+// One that has what most tests need; `more` is added at the end. The kernels take bytes of any type.
 OwnFamily small(const std::string& buffers, const std::string& more = "",
                 const std::string& axes = "n = [100, 7]") {
   return {
@@ -107,8 +107,8 @@ OwnFamily small(const std::string& buffers, const std::string& more = "",
       "question = \"?\"\n[axes]\n" + axes + "\n[buffers]\n" + buffers +
           "\n[[launches]]\nkernel = \"f\"\nglobal = \"n\"\nargs = [\"x\", \"y\"]\n[cost]\nitems = \"n\"\n" +
           more,
-      "kernel void f(global const float* x, global float* y) {}\n"
-      "kernel void g(global const float* x, global float* y) {}"};
+      "kernel void f(global const uchar* x, global uchar* y) {}\n"
+      "kernel void g(global const uchar* x, global uchar* y) {}"};
 }
 
 const std::string floats = R"(x = { type = "float", count = "n", contents = "iota" }

@@ -228,7 +228,9 @@ const Malformed malformed[] = {
      "36:10: saxpy_naive(global const float* x, __global const uint* restrict p, global float* y, const "
      "float a, unsigned int n, local float* tile) takes 6 arguments, and 5 are given"},
     {R"({ local = "4 * group" }])", R"("y"])",
-     "36:10: argument 6 of saxpy_naive is 'local float* tile', and buffer y is given"},
+     "36:10: argument 6 of saxpy_naive is 'local float* tile', and buffer y of type float is given"},
+    {R"(["x", "p", "y", {)", R"(["p", "x", "y", {)",
+     "36:10: argument 1 of saxpy_naive is 'global const float* x', and buffer p of type uint is given"},
     {R"(when = "k >= 0")", R"(when = "q >= 0")",
      "40:9: unknown name 'q'; there are n, group, ratio, local_bytes, global_bytes, cache_bytes, "
      "compute_units, max_group, simd_width, fp64, fp16, subgroups, k, j, kernel"},
@@ -302,6 +304,10 @@ const Malformed malformed[] = {
      "73:8: axis 'kernel' has words, over which nothing slopes"},
     // The file around it.
     {"ratio = [0.5, 2]", "ratio = [0.5, 2ü]", "no TOML"},
+    {R"_(global = "round_up(n, group)")_", "global = group * n",
+     "37:10: no TOML: Error while parsing value: could not determine value type; words and expressions stand "
+     "in "
+     "quotes, such as \"2 * n\""},
     {"[view]", "[=]", "65:1: no TOML: a line that begins like no entry and no [table]"},
     {"\n*/\n#define", "\n#define", "2: no */ ends the description"},
     {"#define TILE", "#include \"/etc/passwd\"\n#define TILE",
