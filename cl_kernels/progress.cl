@@ -3,28 +3,12 @@
 //
 // Each writes how often it looked until it saw the other, or GAVE_UP after `most` times. Atomics of OpenCL 1.1 read the
 // flags, because no compiler may keep their values in registers.
+#include "lib/ticket.cl"
 #ifdef EDITOR
-#define GAVE_UP 0xffffffffu
 #define GROUP 64
-#elif !defined(GAVE_UP) || !defined(GROUP)
-#error "progress.cl needs GAVE_UP and GROUP from the host"
+#elif !defined(GROUP)
+#error "progress.cl needs GROUP from the host"
 #endif
-
-uint looks_until_set(volatile __global uint* flag, const uint set, const uint most) {
-  for (uint looks = 1; looks <= most; ++looks)
-    if (atomic_or(flag, 0u) == set) return looks;
-  return GAVE_UP;
-}
-
-// Each work-group waits for the one that drew the ticket before its own, as single-pass scans do: those before it have
-// begun, so it is enough that whoever has begun goes on.
-__kernel void ticket(__global uint* restrict out, volatile __global uint* flags, volatile __global uint* tickets,
-                     const uint set, const uint most, const uint first_ticket) {
-  if (get_local_id(0) != 0) return;
-  const uint mine = atomic_inc(tickets) - first_ticket;
-  out[mine] = mine == 0 ? 1u : looks_until_set(flags + mine - 1, set, most);
-  atomic_xchg(flags + mine, set);
-}
 
 // Each work-group waits until the one at the same place from the end has begun. Of more than fit at once, all that begin
 // first wait for some that have no room, in whatever direction a device begins them; waiting for a neighbour would be

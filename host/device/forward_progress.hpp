@@ -9,10 +9,10 @@
 
 namespace clweave::device {
 
-// Runs kernel `ticket` of cl_kernels/progress.cl, out of `program`, in `groups` work-groups of one work-item,
-// each of which looks at most `looks` times for the one that began before it. Returns how many saw nothing
-// and gave up, out of how many; empty if none did in one of three tries, as a processor's thread may be kept
-// waiting by other programs. Throws cl::Error.
+// Runs kernel `ticket` of cl_kernels/lib/ticket.cl, out of `program`, in `groups` work-groups of one
+// work-item, each of which looks at most `looks` times for the one that began before it. Returns how many saw
+// nothing and gave up, out of how many; empty if none did in one of three tries, as a processor's thread may
+// be kept waiting by other programs. Throws cl::Error.
 std::string progress_problem(const cl::Context&, const cl::CommandQueue&, const cl::Program& program,
                              std::uint32_t groups, std::uint32_t looks);
 

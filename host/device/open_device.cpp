@@ -221,7 +221,7 @@ const std::string& OpenDevice::progress_problem() {
   const std::uint64_t groups = 256 * info_.units();
   const std::uint64_t looks =
       std::min<std::uint64_t>(info_.type == "cpu" ? 1 << 24 : 200'000, info_.most_turns());
-  const Source source = source_of("progress", {{"GAVE_UP", "0xFFFFFFFFu"}, {"GROUP", "1u"}}, kernel_dir_);
+  const Source source = source_of("lib/ticket", {{"GAVE_UP", "0xFFFFFFFFu"}}, kernel_dir_);
   progress_problem_ =
       device::progress_problem(context_, queue_, build(source).program, static_cast<std::uint32_t>(groups),
                                static_cast<std::uint32_t>(looks));
