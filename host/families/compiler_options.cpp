@@ -70,9 +70,9 @@ double branches_of(const Inputs& in, std::uint64_t i, std::uint64_t steps) {
 // a correctly rounded operation adds 1, a function with an error of an ULP 2. A value is at most 2^24 ULP
 // large, so that its error has at most as many ULP.
 struct Kernel {
-  const char* name;
-  double bound, relaxed_bound, per_step;
-  double (*exact)(const Inputs&, std::uint64_t i, std::uint64_t steps);
+  const char* name = "";
+  double bound = 0, relaxed_bound = 0, per_step = 0;
+  double (*exact)(const Inputs&, std::uint64_t i, std::uint64_t steps) = nullptr;
   double beyond = 0;  // what is let through with unsafe optimisations beyond that, and told
 };
 
