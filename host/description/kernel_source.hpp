@@ -23,8 +23,8 @@ struct Parameter {
     unknown   // a macro hides it
   };
   Kind kind = Kind::unknown;
-  std::optional<ElementType> type =
-      {};            // of a scalar, or of a buffer's elements, if it is one of OpenCL's own
+  // Of a scalar, or of a buffer's elements, if it is one of OpenCL's own.
+  std::optional<ElementType> type = {};
   std::string text;  // as written
 };
 

@@ -715,23 +715,18 @@ TEST_F(Faults, ADeviceThatDoesNothingIsNotTakenForAWrongKernel) {
   EXPECT_NE(second.reason.find("as after a reset"), std::string::npos) << second.reason;
 }
 
+// Runs the cases of a family's smoke preset whose names match.
+Strings smoke_of(const std::string& csv, const char* family, const char* filter) {
+  return {"run",  "--preset",  "smoke", "--family", family, "--filter",
+          filter, "--timeout", "60",    "--csv",    csv,    "--no-peak"};
+}
+
 // The launch that looks whether a work-group goes on that others wait for shows that none does.
 TEST_F(Faults, ADeviceWithoutForwardProgressRunsScansWithAFallbackAlone) {
   if (on("rusticl")) GTEST_SKIP() << "no waiting kernel is planned for it: its loops end after 65535 turns";
   trial.faults("enqueue@ticket=skip");
-  const Strings arguments = {
-      "run",
-      "--preset",
-      "smoke",
-      "--family",
-      "scan",
-      "--filter",
-      "kernel=lookback(_fallback)?/type=uint/op=sum/form=inclusive/task=scan/.*/n=257/",
-      "--timeout",
-      "60",
-      "--csv",
-      trial.csv(),
-      "--no-peak"};
+  const Strings arguments = smoke_of(
+      trial.csv(), "scan", "kernel=lookback(_fallback)?/type=uint/op=sum/form=inclusive/task=scan/.*/n=257/");
   ended = trial.run(arguments);
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
   const Results results = read_results(trial.csv());
@@ -755,18 +750,8 @@ class WrongMap : public Faults, public testing::WithParamInterface<Named> {};
 
 TEST_P(WrongMap, CostsTheCasesThatMap) {
   trial.faults(GetParam().faults);
-  const Strings arguments = {"run",
-                             "--preset",
-                             "smoke",
-                             "--family",
-                             "transfer",
-                             "--filter",
-                             "buffer=device/.*used=no/touched=yes/peer=0/n=4112",
-                             "--timeout",
-                             "60",
-                             "--csv",
-                             trial.csv(),
-                             "--no-peak"};
+  const Strings arguments =
+      smoke_of(trial.csv(), "transfer", "buffer=device/.*used=no/touched=yes/peer=0/n=4112");
   ended = trial.run(arguments);
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
