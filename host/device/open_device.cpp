@@ -111,6 +111,10 @@ constexpr std::size_t min_items = 64, many_items = 4096, most_each = 1 << 17, ma
 
 }  // namespace
 
+std::size_t OpenDevice::most_items() const {
+  return std::min<std::size_t>(max_items, most_each * info_.units());
+}
+
 TimerProbe OpenDevice::spin(std::size_t items, cl_uint trips, double work) {
   spin_.setArg(1, trips);
   cl::Event event;
@@ -125,8 +129,7 @@ void OpenDevice::open_harness() {
   report_phase("certify timer");
   const Source source = source_of("lib/harness", {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
-  const std::size_t most_items = std::min<std::size_t>(max_items, most_each * info_.units());
-  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, most_items * sizeof(cl_uint));
+  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, most_items() * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);
   spin(min_items, 1, 1);  // may compile
   size_spin();
@@ -135,7 +138,6 @@ void OpenDevice::open_harness() {
 }
 
 void OpenDevice::size_spin() {
-  const std::size_t most_items = std::min<std::size_t>(max_items, most_each * info_.units());
   // Find work of 10 ms or more, so that the launch overhead is negligible: first enough work-items for every
   // core, then longer ones, then more of them.
   cl_uint trips = 16;
@@ -149,7 +151,7 @@ void OpenDevice::size_spin() {
     }
     return true;
   };
-  while (items < most_items && !takes(10e-3)) {
+  while (items < most_items() && !takes(10e-3)) {
     if (items >= many_items && trips < max_trips)
       trips *= 2;
     else
@@ -172,22 +174,27 @@ void OpenDevice::size_canary(const std::vector<TimerProbe>& probes) {
 bool OpenDevice::host_time_grows() {
   constexpr int times = 3;
   constexpr double least_growth = 3;
-  const auto least_s = [&](cl_uint trips) {
+  std::size_t items = canary_items_;
+  std::uint64_t trips = canary_trips_;
+  const auto least_s = [&] {
     double out = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < times; ++i) out = std::min(out, spin(canary_items_, trips, 1).host_s);
+    for (int i = 0; i < times; ++i) out = std::min(out, spin(items, static_cast<cl_uint>(trips), 1).host_s);
     return out;
   };
-  const double once_s = least_s(canary_trips_);
-  // A canary made while each launch took long may be work of a microsecond, and as many times that may still
-  // be less than a launch costs: then as much as takes any device milliseconds.
-  const std::uint64_t least_most = many_items * max_trips / canary_items_;
+  const double once_s = least_s();
+  // A canary made while each launch took long may be work of a microsecond, and 256 times that may still be
+  // less than a launch costs: then as much as takes any device milliseconds, a processor tenths of a second.
   const std::uint64_t most =
-      std::min<std::uint64_t>(max_trips, std::max<std::uint64_t>(256ULL * canary_trips_, least_most));
-  for (std::uint64_t trips = 8ULL * canary_trips_;; trips *= 2) {
-    const std::uint64_t asked = std::min(trips, most);
-    if (least_s(static_cast<cl_uint>(asked)) > least_growth * once_s) return true;
-    if (asked == most) return false;
+      std::max<std::uint64_t>(256ULL * items * trips, std::uint64_t{many_items} * max_trips);
+  while (items * trips < most) {
+    if (trips < max_trips)
+      trips = std::min<std::uint64_t>(max_trips, 8 * trips);
+    else
+      items = std::min(most_items(), 8 * items);
+    if (least_s() > least_growth * once_s) return true;
+    if (trips == max_trips && items == most_items()) return false;
   }
+  return false;
 }
 
 void OpenDevice::certify_launches(const Source& harness) {

@@ -108,7 +108,8 @@ class OpenDevice {
   void open_queue();
   void certify_fill(std::string without_fill);
   void open_harness();
-  void size_spin();  // so that it takes 10 ms
+  std::size_t most_items() const;  // that `spin` is launched with
+  void size_spin();                // so that it takes 10 ms
   void size_canary(const std::vector<TimerProbe>&);
   bool host_time_grows();  // with the work of a launch
   std::vector<TimerProbe> certify_timer();
