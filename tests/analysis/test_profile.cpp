@@ -308,6 +308,35 @@ TEST(DeviceProfile, CopyReadAndWhatAlgorithmsReachOfThem) {
   EXPECT_EQ(value(rows, "best_scan"), 0.25);
 }
 
+// A row that another program slowed may be twice as fast in truth: as fast as the best, or far from it.
+TEST(DeviceProfile, TheBestOfQuietRowsSaysSoWhereADisturbedRowMayBeBetter) {
+  const auto best_with = [](double rival_s, double rival_copy) {
+    std::vector<Record> rows = {peak("copy", 200),
+                                peak("arithmetic_float", 2000),
+                                peak("read", 250),
+                                row("scan", {{"kernel", "lookback"}}, 0.01),
+                                row("scan", {{"kernel", "three_phase"}}, rival_s),
+                                peak("copy", rival_copy)};
+    rows[5].case_id += "/vector=4";
+    for (auto* rival : {&rows[4], &rows[5]}) rival->disturbed = "other processes used 2 processors";
+    return profile_from(rows);
+  };
+  const Profile far = best_with(0.03, 90), near = best_with(0.015, 90), near_copy = best_with(0.03, 150);
+  const auto expect = [](const Profile& profile, const char* name, double best, bool is_marked) {
+    const Trait& found = trait(profile, name);
+    EXPECT_EQ(found.undecided, "") << name;
+    EXPECT_EQ(found.figure ? found.figure->value : 0, best) << name;
+    EXPECT_EQ(found.remark.starts_with("the best of the quiet rows"), is_marked) << name;
+  };
+  expect(far, "best_scan", 0.5, false);
+  expect(far, "copy", 200, false);
+  expect(near, "best_scan", 0.5, true);
+  expect(near, "copy", 200, false);
+  expect(near_copy, "copy", 200, true);
+  expect(near_copy, "best_scan", 0.5, true);
+  expect(near_copy, "balance", 8, false);
+}
+
 // The best that the device does is that of tuned launches, too, and the profile says how it is launched. What
 // follows from how launches differ is of those that are the same on every device.
 TEST(DeviceProfile, TheBestMayBeTunedAndSaysHow) {

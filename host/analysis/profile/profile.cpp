@@ -27,6 +27,7 @@ struct Answer {
   double value;
   RowSelection from = {};
   std::string note = {};
+  bool may_be_another = false;  // a row that was slowed may be better in truth than those it follows from
 };
 // Computes a number for each bootstrap draw from rows that were selected before.
 using DrawnNumber = std::function<std::optional<Answer>(Resample)>;
@@ -61,6 +62,8 @@ Trait trait_of(Trait trait, const DeviceRows& rows, const std::string& family, c
   if (std::ranges::any_of(answer->from, [](const TimedCase* timed) { return timed->is_disturbed(); })) {
     trait.figure.reset();
     trait.undecided = machine_was_busy;
+  } else if (answer->may_be_another) {
+    trait.remark = "the best of the quiet rows; a row that another program slowed may be better";
   }
   return trait;
 }
@@ -140,6 +143,12 @@ DrawnNumber peak(const DeviceRows& device, Peak name) {
           *(timed->representative->*rate) * timed->representative->time_s / clock[timed->index];
       if (!out || value > out->value) out = Answer{value, {timed}};
     }
+    if (out && clock.draw() == 0) {
+      out->may_be_another = std::ranges::any_of(rows, [&](const TimedCase* timed) {
+        const RunTime& run = *timed->representative;
+        return run.slowed && run.*rate && *(run.*rate) * run.time_s / run.least_s() > out->value;
+      });
+    }
     return out;
   };
 }
@@ -168,18 +177,20 @@ void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
                             .headline = headline},
                            device, peak_family, peak(device, name)));
   }
-  out.push_back(trait_of(
-      {.name = "balance",
-       .meaning = "float operations per byte read",
-       .unit = "FLOP/B",
-       .group = TraitGroup::formats},
-      device, peak_family,
-      [arithmetic_of = peak(device, Peak::arithmetic_float),
-       read_of = peak(device, Peak::read)](Resample clock) -> std::optional<Answer> {
-        const auto arithmetic = arithmetic_of(clock), read = read_of(clock);
-        if (!arithmetic || !read) return {};
-        return Answer{arithmetic->value / read->value, {arithmetic->from.front(), read->from.front()}};
-      }));
+  out.push_back(trait_of({.name = "balance",
+                          .meaning = "float operations per byte read",
+                          .unit = "FLOP/B",
+                          .group = TraitGroup::formats},
+                         device, peak_family,
+                         [arithmetic_of = peak(device, Peak::arithmetic_float),
+                          read_of = peak(device, Peak::read)](Resample clock) -> std::optional<Answer> {
+                           const auto arithmetic = arithmetic_of(clock), read = read_of(clock);
+                           if (!arithmetic || !read) return {};
+                           return Answer{arithmetic->value / read->value,
+                                         {arithmetic->from.front(), read->from.front()},
+                                         {},
+                                         arithmetic->may_be_another || read->may_be_another};
+                         }));
 }
 
 // ---- Best rows
@@ -217,6 +228,7 @@ DrawnNumber of_copy(const DeviceRows& device, const Family& family) {
                {&row, copy->from.front()},
                fmt::format("{} {}", row.cell("kernel"), row.cell("type"))};
     if (row.tuned) out.note += fmt::format(", tuned: {}", launch_text(row, family));
+    out.may_be_another = copy->may_be_another || (clock.draw() == 0 && is_undecided(family, all, *best));
     return out;
   };
 }
@@ -299,7 +311,9 @@ Profile profile_of(const DeviceRows& rows, const std::vector<Family>& families) 
   add_bests(out.traits, rows, families);
   add_headroom(out.traits, rows, families);
   std::ranges::stable_sort(out.traits, {}, &Trait::group);
-  for (auto& trait : out.traits) trait.remark = note_on(trait, rows);
+  for (auto& trait : out.traits) {
+    if (trait.remark.empty()) trait.remark = note_on(trait, rows);
+  }
   return out;
 }
 
@@ -377,18 +391,23 @@ void add_missing(const Profile& profile, Report& out) {
   }
 }
 
-// Gives each reason once, with all traits that it leaves open.
-void add_undecided(const Profile& profile, Report& out) {
-  std::vector<std::pair<const Trait*, std::vector<std::string>>> reasons;
+// Gives each sentence that `sentence` holds once, with the names of all traits that it is of.
+std::vector<std::pair<const Trait*, std::vector<std::string>>> by_sentence(const Profile& profile,
+                                                                           std::string Trait::*sentence) {
+  std::vector<std::pair<const Trait*, std::vector<std::string>>> out;
   for (const auto& trait : profile.traits) {
-    if (trait.undecided.empty()) continue;
-    const auto known = std::ranges::find_if(
-        reasons, [&](const auto& reason) { return reason.first->undecided == trait.undecided; });
-    auto& names = known != reasons.end() ? known->second
-                                         : reasons.emplace_back(&trait, std::vector<std::string>()).second;
+    if ((trait.*sentence).empty()) continue;
+    const auto known =
+        std::ranges::find_if(out, [&](const auto& one) { return one.first->*sentence == trait.*sentence; });
+    auto& names =
+        known != out.end() ? known->second : out.emplace_back(&trait, std::vector<std::string>()).second;
     names.push_back(paint(trait.name, Style::cyan));
   }
-  for (const auto& [first, names] : reasons) {
+  return out;
+}
+
+void add_undecided(const Profile& profile, Report& out) {
+  for (const auto& [first, names] : by_sentence(profile, &Trait::undecided)) {
     const bool none = std::string_view(first->without_figure()) == "none found";
     out.line(fmt::format("{} of {}{}: {}", fmt::join(names, ", "), profile.device,
                          none                ? ""
@@ -399,10 +418,8 @@ void add_undecided(const Profile& profile, Report& out) {
 }
 
 void add_remarks(const Profile& profile, Report& out) {
-  for (const auto& trait : profile.traits) {
-    if (!trait.remark.empty())
-      out.line(fmt::format("{} of {}: {}", paint(trait.name, Style::cyan), profile.device, trait.remark));
-  }
+  for (const auto& [first, names] : by_sentence(profile, &Trait::remark))
+    out.line(fmt::format("{} of {}: {}", fmt::join(names, ", "), profile.device, first->remark));
 }
 
 void add_cases(const Profile& profile, Report& out) {
