@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "base/quantity.hpp"
 #include "base/terminal.hpp"
@@ -312,19 +313,40 @@ SamplingOptions with_effort(SamplingOptions sampling, double effort) {
 Tuner::Tuner(TuningRules rules, Runner& runner, const DeviceInfo& device, ResultsFile& file, Record common)
     : rules_(std::move(rules)), runner_(runner), device_(device), file_(file), common_(std::move(common)) {}
 
+double TuningForecast::peaks_s() const { return std::accumulate(peaks.begin(), peaks.end(), 0.0); }
+
+double TuningForecast::searches_s() const {
+  double out = 0;
+  for (const auto& trials : searches) out = std::accumulate(trials.begin(), trials.end(), out);
+  return out;
+}
+
+TuningForecast forecast(const TuningRules& rules, const std::vector<Job>& peaks,
+                        const std::vector<SearchSpace>& spaces, const DeviceInfo& device) {
+  TuningForecast out;
+  for (const auto& job : peaks) out.peaks.push_back(predicted_seconds(job, device));
+  for (const auto& space : spaces) {
+    std::size_t trials = expected_trials(space.configurations, rules.strategy);
+    if (rules.budget_cases)
+      trials = std::min(trials, std::max<std::size_t>(1, *rules.budget_cases / spaces.size()));
+    double most_s = HUGE_VAL;
+    if (rules.budget_s) most_s = *rules.budget_s / static_cast<double>(spaces.size() * trials);
+    auto& each = out.searches.emplace_back();
+    for (std::size_t i = 0; i < trials; ++i)
+      each.push_back(
+          std::min(most_s, predicted_seconds({space.family, space.cases[i % space.cases.size()]}, device)));
+  }
+  return out;
+}
+
 void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace>& spaces) {
-  std::vector<double> predicted;
-  for (const auto& job : peaks) predicted.push_back(predicted_seconds(job, device_));
+  const TuningForecast predictions = forecast(rules_, peaks, spaces, device_);
+  std::vector<double> predicted = predictions.peaks;
   std::vector<std::size_t> first_step;
   const Strategy strategy = rules_.strategy;
-  for (const auto& space : spaces) {
+  for (const auto& trials : predictions.searches) {
     first_step.push_back(predicted.size());
-    const std::size_t trials = expected_trials(space.configurations, strategy);
-    double most_s = HUGE_VAL;
-    if (rules_.budget_s) most_s = *rules_.budget_s / static_cast<double>(spaces.size() * trials);
-    for (std::size_t i = 0; i < trials; ++i)
-      predicted.push_back(
-          std::min(most_s, predicted_seconds({space.family, space.cases[i % space.cases.size()]}, device_)));
+    predicted.insert(predicted.end(), trials.begin(), trials.end());
   }
   first_step.push_back(predicted.size());
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
@@ -339,7 +361,7 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
   runner_.begin(device_);
   for (std::size_t i = 0; i < peaks.size() && rules_.environment.interrupts() == 0; ++i) {
     progress_->start(i, peaks[i].at.id());
-    run(peaks[i], rules_.sampling, 1, [] { return true; });
+    run(peaks[i], rules_.peak_sampling.value_or(rules_.sampling), 1, [] { return true; });
   }
   Budget budget(rules_, spaces.size());
   for (std::size_t l = 0; l < spaces.size() && rules_.environment.interrupts() == 0; ++l) {

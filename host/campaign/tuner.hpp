@@ -64,6 +64,7 @@ struct Search {
 
 struct TuningRules {
   SamplingOptions sampling;
+  std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
   // Limits all searches together, without the peaks. What one search leaves is divided evenly among the
@@ -75,6 +76,17 @@ struct TuningRules {
   std::function<std::string(const DeviceInfo&)> heat = {};  // as CampaignRules have it
   Environment environment = {};
 };
+
+// Prediction of what the parts of a search take, to an order of magnitude, in seconds.
+struct TuningForecast {
+  std::vector<double> peaks;                  // of each
+  std::vector<std::vector<double>> searches;  // of each trial of each space, within the budget
+
+  double peaks_s() const;
+  double searches_s() const;
+};
+TuningForecast forecast(const TuningRules&, const std::vector<Job>& peaks, const std::vector<SearchSpace>&,
+                        const DeviceInfo&);
 
 // One device's search.
 class Tuner {

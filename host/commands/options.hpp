@@ -25,6 +25,7 @@ struct MeasureOptions {
   std::string csv;    // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
   std::string label;  // run: column `label` of the rows
   std::string kernels;
+  bool always_peaks = false;          // --peak: even where they cost more than they tell
   std::vector<std::string> baseline;  // run: "kernel=naive", for speed-ups at the end
   bool dry_run = false;
   std::string sources;                 // --emit-sources: a folder for the programs of a dry run; empty: none

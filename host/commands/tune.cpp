@@ -11,6 +11,7 @@
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "campaign/tuner.hpp"
@@ -41,6 +42,18 @@ std::string family_of_t4(const MeasureOptions& options, const std::vector<Job>& 
     family = job.family->name;
   }
   return family;
+}
+
+// Returns the peaks if they take no longer than the searches, which do not need them: they tell the share of
+// the peak, and that a rate above it cannot be. --peak has them in any case.
+std::vector<Job> peaks_worth(const MeasureOptions& options, const std::vector<Job>& peaks,
+                             const TuningForecast& predicted) {
+  if (options.always_peaks || peaks.empty() || predicted.peaks_s() <= predicted.searches_s()) return peaks;
+  log_line(
+      "clweave: the device's peaks are not measured, as they would take longer than the search: roughly {} "
+      "and {}. Column fraction_of_peak stays empty; --peak measures them first\n",
+      seconds_text(predicted.peaks_s()), seconds_text(predicted.searches_s()));
+  return {};
 }
 
 Report report_of(const DeviceInfo& device, const Tuner& tuner, bool waited) {
@@ -113,16 +126,17 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
                                            options.overwrite);
       if (file->path() != "-") log_line("clweave: {} -> {}\n", devices[d].name, file->path());
     }
-    Tuner tuner({.sampling = sampling_of(options),
-                 .strategy = strategy,
-                 .seed = options.selection.seed,
-                 .budget_s = options.budget_s,
-                 .budget_cases = options.budget_cases,
-                 .wait_quiet_s = options.wait_quiet_s,
-                 .heat = [heat](const DeviceInfo& device) { return heat->of(device); }},
-                *runner, devices[d], *file, provenance(arguments, options.selection.seed));
+    const TuningRules rules = {.sampling = sampling_of(options),
+                               .peak_sampling = sampling_of(options, Sampled::peaks),
+                               .strategy = strategy,
+                               .seed = options.selection.seed,
+                               .budget_s = options.budget_s,
+                               .budget_cases = options.budget_cases,
+                               .wait_quiet_s = options.wait_quiet_s,
+                               .heat = [heat](const DeviceInfo& device) { return heat->of(device); }};
+    Tuner tuner(rules, *runner, devices[d], *file, provenance(arguments, options.selection.seed));
     at_work = &tuner;
-    tuner.execute(peaks, spaces);
+    tuner.execute(peaks_worth(options, peaks, forecast(rules, peaks, spaces, devices[d])), spaces);
     at_work = nullptr;
     failed = failed || tuner.failed();
     for (const auto& found : tuner.searches()) {

@@ -442,7 +442,10 @@ class Budgeted : public testing::Test {
     common.run_id = "one";
     ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}), {"[]", "one", "1", {}},
                      true);
-    TuningRules rules{.sampling = {}, .strategy = Strategy::exhaustive, .budget_s = budget_s};
+    TuningRules rules{.sampling = {},
+                      .peak_sampling = peak_sampling_,
+                      .strategy = Strategy::exhaustive,
+                      .budget_s = budget_s};
     rules.environment = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Tuner tuner(rules, runner_, device_, file, common);
@@ -458,12 +461,34 @@ class Budgeted : public testing::Test {
   fake::Folder folder_;
   fake::FakeRunner runner_;
   std::map<std::string, double> takes_s_;
+  std::optional<SamplingOptions> peak_sampling_;
   double now_s_ = 0;
 };
 
 TEST_F(Budgeted, ItBeginsBehindTheCeilings) {
   takes_s_[fake::peak().at.id()] = 100;
   EXPECT_THAT(search(search_spaces_of(toy_jobs(), {}, device_), 8, {fake::peak()}), ElementsAre(4, 3));
+}
+
+TEST_F(Budgeted, TheForecastHeedsTheBudget) {
+  const auto spaces = search_spaces_of(toy_jobs(), {}, device_);
+  const auto searches_s = [&](const TuningRules& rules) {
+    return forecast(rules, {}, spaces, device_).searches_s();
+  };
+  const double whole_s = searches_s({.sampling = {}});
+  EXPECT_GT(whole_s, 0);
+  EXPECT_NEAR(searches_s({.sampling = {}, .budget_s = whole_s / 9}), whole_s / 9, whole_s / 90);
+  EXPECT_NEAR(searches_s({.sampling = {}, .budget_cases = 3}), whole_s * 3 / 9, whole_s / 8);
+  EXPECT_GT(forecast({.sampling = {}}, {fake::peak()}, spaces, device_).peaks_s(), 0);
+}
+
+// Samples a peak as the rules say of peaks.
+TEST_F(Budgeted, PeaksAreSampledForLess) {
+  peak_sampling_ = SamplingOptions{};
+  peak_sampling_->stop.max_seconds = 0.15;
+  search(search_spaces_of(toy_jobs(), {}, device_), {}, {fake::peak()});
+  EXPECT_EQ(runner_.rules.front().stop.max_seconds, 0.15);
+  EXPECT_EQ(runner_.rules.back().stop.max_seconds, SamplingOptions().stop.max_seconds);
 }
 
 // The first of two is cut off when it has its half, and the other looks at something in any case.

@@ -421,6 +421,16 @@ TEST_F(OwnKernels, TuneSearchesAndRunUsesTheBest) {
   succeed({"run", file, "--no-peak", "--store", store, "--csv", csv(), "--overwrite"});
 }
 
+// A search of seconds does not begin with a minute of peaks, which it does not need.
+TEST_F(OwnKernels, TuneLeavesOutPeaksThatTakeLongerThanTheSearch) {
+  std::string text = kernels_named("doubling");
+  text.insert(text.find("[[checks]]"), "bound = \"memory\"\n");
+  const Ended tuned = succeed({"tune", write("doubling.cl", text), "--budget", "3cases", "--max-seconds",
+                               "0.05", "--store", (trial_.folder() / "tuned.json").string(), "--csv", csv()});
+  EXPECT_THAT(tuned.err, AllOf(HasSubstr("peaks are not measured"), HasSubstr("--peak measures them first")));
+  EXPECT_THAT(content_of(csv()), Not(HasSubstr("peak/")));
+}
+
 // Runs say nothing of a tuned kernel whose file they are not given, and so need not know.
 TEST_F(OwnKernels, OtherRunsAreSilentAboutTunedOnes) {
   const auto store = [this](const std::string& described) {
