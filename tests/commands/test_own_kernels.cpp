@@ -392,6 +392,12 @@ TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {
   const std::string with_peaks = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-27-examples.csv";
   EXPECT_THAT(succeed({"show", with_peaks, "--baseline", "kernel=naive"}).out,
               AllOf(HasSubstr("matrix_product"), Not(HasSubstr("peak"))));
+  const Ended unknown = run({"show", with_peaks, "--baseline", "kernel=nave"});
+  EXPECT_EQ(unknown.code, bad_usage);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("there are kernel="), HasSubstr("kernel=naive"),
+                                 Not(HasSubstr("kernel=copy")), Not(HasSubstr("kernel=arithmetic"))));
+  EXPECT_THAT(succeed({"show", with_peaks, "--family", "peak", "--baseline", "kernel=copy"}).out,
+              HasSubstr("peak"));
   refuse({"show", csv(), "--baseline", "colour=red"}, {"no family of these rows has that axis"});
   refuse({"show", csv(), "--baseline", "kernel=plus,times"}, {"one value each"});
 }

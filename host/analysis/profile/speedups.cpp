@@ -216,8 +216,14 @@ std::string choice_of(const Settings& settings, const Family& family, const Case
   return fmt::format("{}={}", axis, text_of(at.at(family.axis(axis)->name)));
 }
 
-// Returns the families of which some row is a baseline: peaks and others may have an axis of that name
-// without that value. Throws `usage` if there is none.
+// Leaves out the peaks that were measured for the others' sake: what speed-ups are of must be asked for.
+void keep_asked(std::vector<const Family*>& families, const std::vector<std::string>& names) {
+  const auto is_peak = [](const Family* family) { return family->name == peak_family; };
+  if (names.empty() && !std::ranges::all_of(families, is_peak)) std::erase_if(families, is_peak);
+}
+
+// Returns the families of which some row is a baseline: others may have an axis of that name without that
+// value. Throws `usage` if there is none.
 std::vector<const Family*> with_baseline(const ResultsSet& set, const std::vector<const Family*>& chosen,
                                          const Settings& settings, const std::string& words) {
   if (chosen.empty())
@@ -255,8 +261,10 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
       return std::ranges::any_of(device->cases,
                                  [&](const CaseTimes& at) { return at.family() == family.name; });
     });
-    if (wanted && here && has_axes(family, settings)) chosen.push_back(&family);
+    if (wanted && here) chosen.push_back(&family);
   }
+  keep_asked(chosen, names);
+  std::erase_if(chosen, [&](const Family* family) { return !has_axes(*family, settings); });
   chosen = with_baseline(set, chosen, settings, words);
   Report out;
   for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
@@ -282,9 +290,13 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
 void need_baseline(const std::vector<Job>& jobs, const std::vector<std::string>& baseline) {
   if (baseline.empty()) return;
   const Settings settings = settings_of(baseline);
+  std::vector<const Family*> families;
+  for (const auto& job : jobs) families.push_back(job.family);
+  keep_asked(families, {});
+  const std::set<const Family*> asked(families.begin(), families.end());
   std::set<std::string> values;
   for (const auto& job : jobs) {
-    if (job.family->name == peak_family || !has_axes(*job.family, settings)) continue;
+    if (!asked.contains(job.family) || !has_axes(*job.family, settings)) continue;
     if (is_baseline(settings, *job.family, job.at)) return;
     values.insert(choice_of(settings, *job.family, job.at));
   }
