@@ -89,6 +89,7 @@ struct BufferOf {
   Expression count;                  // elements
   std::optional<Contents> contents;  // none: an output
   std::optional<bool> restore = {};  // none: as is_restored says
+  Place place = {};                  // of the name
 
   // Whether checks and other buffers may refer to its elements.
   bool is_input() const { return contents && !std::holds_alternative<Scratch>(*contents); }

@@ -244,8 +244,10 @@ Parameter SourceReader::parameter(const std::vector<std::string>& tokens) const 
   bool is_pointer = false, is_global = false, is_local = false, hides = false;
   for (const auto& token : tokens) {
     out.text += (out.text.empty() || token == "*" ? "" : " ") + token;
+    const bool is_constant = token == "constant" || token == "__constant";
     is_pointer |= token == "*" || token == "[";
-    is_global |= token == "global" || token == "__global" || token == "constant" || token == "__constant";
+    is_global |= token == "global" || token == "__global" || is_constant;
+    out.is_const |= is_constant || (token == "const" && !is_pointer);  // behind the *, the pointer is const
     is_local |= token == "local" || token == "__local";
     hides |= token == "(" || is_macro(token);
     if ((token.starts_with("image") && token.ends_with("_t")) || token == "sampler_t")

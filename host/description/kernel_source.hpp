@@ -25,7 +25,8 @@ struct Parameter {
   Kind kind = Kind::unknown;
   // Of a scalar, or of a buffer's elements, if it is one of OpenCL's own.
   std::optional<ElementType> type = {};
-  std::string text;  // as written
+  std::string text;       // as written
+  bool is_const = false;  // of a buffer: its elements are const or constant, so that no kernel writes them
 };
 
 struct Kernel {

@@ -2,6 +2,7 @@
 // parts: the parts of a description, each read from its entry of the TOML text. A file per part.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,22 @@ void read_findings(const Field& findings, Parts&);
 // Reads kernel, global, local and args, and holds them against the kernels of the file.
 LaunchOf launch_in(const Table&, const Names&, const Parts&, const std::optional<Expression>& when = {},
                    const std::vector<Loop>& loops = {});
+
+// Names that a launch may have, and whether it has each for sure.
+using KernelNames = std::map<std::string, bool>;
+// Returns those of all values of the axes in the launch's name, with other axes at their defaults.
+KernelNames kernels_of(const LaunchOf&, const std::optional<Expression>& when, const std::vector<Loop>& loops,
+                       const Parts&);
+
+// Returns the kernels of a name in the file that the launch's arguments fit.
+std::vector<const Kernel*> kernels_named(const std::string& name, const LaunchOf&, const Parts&);
+
+// Refuses an output, and a buffer with contents that a check read so far compares, which no kernel can write.
+void check_writes(const Parts&);
+
+// Returns the parameter of a launch's kernel that takes the buffer as const, as written, if the kernel so
+// named takes it by no other; empty if it can write the buffer, or if macros hide whether it can.
+std::string const_parameter(const std::string& kernel, const LaunchOf&, std::size_t buffer, const Parts&);
 
 // Returns the axes and the names of what a device has.
 Names plan_names(const Parts&);

@@ -135,7 +135,9 @@ void read_buffers(const Field& buffers, Parts& parts) {
     BufferOf buffer{name,
                     type_in(type.line(), type.place(), parts),
                     table.need("count").expression(plan_names(parts)),
-                    {}};
+                    {},
+                    {},
+                    entry.key_place()};
     if (const auto contents = table.find("contents"))
       buffer.contents = contents_in(*contents, buffer.type, parts);
     if (const auto restore = table.find("restore")) {

@@ -23,6 +23,12 @@ ByReference reference_in(const Field& field, std::size_t checked, const Parts& p
   if (std::ranges::none_of(reference.launch.arguments, writes))
     field.refuse(
         fmt::format("the reference does not take '{}', which it must write", parts.names.buffers[checked]));
+  for (const auto& [name, is_sure] : kernels_of(reference.launch, {}, {}, parts)) {
+    const std::string parameter = const_parameter(name, reference.launch, checked, parts);
+    if (is_sure && !parameter.empty())
+      field.refuse(fmt::format("the reference takes '{}' as '{}', and must write it: leave out the const",
+                               parts.names.buffers[checked], parameter));
+  }
   return reference;
 }
 
@@ -128,6 +134,7 @@ void read_checks(const Field& checks, Parts& parts) {
     checks.refuse(fmt::format("{} checks, and there may be {}", list.size(), most_checks));
   for (std::size_t i = 0; i < list.size(); ++i)
     parts.made.checks.push_back(check_in(list[i].named(fmt::format("check {}", i + 1)), parts));
+  check_writes(parts);
 }
 
 }  // namespace clweave::description

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/near_word.hpp"
 #include "description/case_text.hpp"
@@ -65,21 +64,6 @@ std::optional<bool> runs(const suite::Case& at, const std::optional<Expression>&
   const auto is_devices = [&](const char* name) { return when->names(name); };
   if (std::ranges::any_of(loops, is_loops) || std::ranges::any_of(device_names, is_devices)) return {};
   return when->is_true(at);
-}
-
-// Names that a launch may have, and whether it has each for sure.
-using KernelNames = std::map<std::string, bool>;
-
-// Returns those of all values of the axes in the launch's name, with other axes at their defaults.
-KernelNames kernels_of(const Field& field, const LaunchOf& launch, const std::optional<Expression>& when,
-                       const std::vector<Loop>& loops, const Parts& parts) {
-  KernelNames out;
-  for (const auto& at : cases_of_text(launch.kernel, field.place(), parts)) {
-    const std::string name = text_at(launch.kernel, at);
-    if (!may_be_kernel(name)) field.refuse(fmt::format("'{}' cannot be the name of a kernel", name));
-    if (const auto sure = runs(at, when, loops, parts); sure.value_or(true)) out[name] |= sure.has_value();
-  }
-  return out;
 }
 
 std::string text_of(const Argument& argument, const Parts& parts) {
@@ -222,6 +206,26 @@ StepOf step_in(const Field& field, const Parts& parts) {
 
 }  // namespace
 
+KernelNames kernels_of(const LaunchOf& launch, const std::optional<Expression>& when,
+                       const std::vector<Loop>& loops, const Parts& parts) {
+  KernelNames out;
+  for (const auto& at : cases_of_text(launch.kernel, launch.place, parts)) {
+    const std::string name = text_at(launch.kernel, at);
+    if (!may_be_kernel(name)) refuse(launch.place, fmt::format("'{}' cannot be the name of a kernel", name));
+    if (const auto sure = runs(at, when, loops, parts); sure.value_or(true)) out[name] |= sure.has_value();
+  }
+  return out;
+}
+
+std::vector<const Kernel*> kernels_named(const std::string& name, const LaunchOf& launch,
+                                         const Parts& parts) {
+  std::vector<const Kernel*> out;
+  for (const auto& kernel : parts.source.kernels) {
+    if (kernel.name == name && mismatch(launch, kernel, parts).empty()) out.push_back(&kernel);
+  }
+  return out;
+}
+
 LaunchOf launch_in(const Table& table, const Names& names, const Parts& parts,
                    const std::optional<Expression>& when, const std::vector<Loop>& loops) {
   const Field kernel = table.need("kernel");
@@ -237,7 +241,7 @@ LaunchOf launch_in(const Table& table, const Names& names, const Parts& parts,
   if (given.size() > most_arguments)
     args->refuse(fmt::format("{} arguments, and there may be {}", given.size(), most_arguments));
   for (const auto& one : given) launch.arguments.push_back(argument_in(one, names, parts));
-  check_kernels(kernel, launch, kernels_of(kernel, launch, when, loops, parts), parts);
+  check_kernels(kernel, launch, kernels_of(launch, when, loops, parts), parts);
   return launch;
 }
 
@@ -247,6 +251,7 @@ void read_launches(const Field& launches, Parts& parts) {
     launches.refuse(fmt::format("{} launches, and there may be {}", list.size(), most_launches));
   for (std::size_t i = 0; i < list.size(); ++i)
     parts.made.steps.push_back(step_in(list[i].named(fmt::format("launch {}", i + 1)), parts));
+  check_writes(parts);
 }
 
 }  // namespace clweave::description

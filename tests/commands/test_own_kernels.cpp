@@ -555,6 +555,11 @@ TEST_F(OwnKernels, RefusedOptionsSayWhatToType) {
   refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--check", "x=1", "--within", "near"},
          {"--within near"});
   refuse(whole + Strings{"--within", "2ulp"}, {"--check"});
+  const std::string reads =
+      write("reads.cl", "kernel void reads(global const float* x, global float* y) {}\n");
+  refuse({"run", reads, "--kernel", "reads", "--global", "n", "--set", "n=64", "--arg", "x=float[n]:out",
+          "--arg", "y=float[n]:out", "--check", "y=x[i]"},
+         {R"(--arg "x=float[n]:out")", "'global const float* x'", "x=float[n]:random"});
   refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--bytes", "8*n", "--bound", "memry"},
          {"--bound memry", "did you mean 'memory'"});
   refuse(whole + Strings{"--arg", "x=float[n]", "--arg", "a=1.0f", "--bound", "memory"},

@@ -250,6 +250,9 @@ const Malformed malformed[] = {
     {R"(bound = "memory")", R"(bound = "memry")", "50:9: unknown bound 'memry'; did you mean 'memory'?"},
     {R"(bound = "memory")", R"(bound = "float")", "50:9: bound 'float' needs 'operations' of the cost"},
     // Checks.
+    {"kernel void reference(global const float* x, global float* y)",
+     "kernel void reference(global const float* x, global const float* y)",
+     "59:13: the reference takes 'y' as 'global const float* y', and must write it: leave out the const"},
     {"buffer = \"y\"\nexpression", "buffer = \"z\"\nexpression",
      "53:10: unknown buffer 'z'; there are x, p, y"},
     {"x[i] + p[i]", "x[i] + y[i]",
@@ -339,6 +342,46 @@ TEST(Malformed, IsRefusedWithPlaceAndAdvice) {
       EXPECT_EQ(error_of(file), "saxpy.cl:" + expected) << part << " -> " << instead;
     }
   }
+}
+
+// A description of kernels `f` and `g`, whose parameters of the output y are as given.
+std::string writing(const std::string& f, const std::string& g = "global float* y",
+                    const std::string& more = "") {
+  return "/* clweave\nquestion = \"?\"\n[axes]\nn = [64]\nkernel = [\"f\", \"g\"]\n[buffers]\n"
+         "x = { type = \"float\", count = \"n\", contents = \"iota\" }\n"
+         "y = { type = \"float\", count = \"n\" }\n"
+         "[[launches]]\nkernel = \"{kernel}\"\nglobal = \"n\"\nargs = [\"x\", \"y\"]\n" +
+         more + "*/\nkernel void f(global const float* x, " + f +
+         ") {}\nkernel void g(global const float* x, " + g + ") {}\n";
+}
+
+TEST(Malformed, AnOutputThatNoKernelCanWrite) {
+  EXPECT_EQ(error_of(writing("global float* y")), "no error");
+  EXPECT_EQ(error_of(writing("global float* const restrict y")), "no error") << "the pointer is const";
+  EXPECT_EQ(error_of(writing("global T float* y") + "#define T const\n"), "no error")
+      << "a macro may be const";
+  EXPECT_EQ(
+      error_of(writing("const global float* y")),
+      "saxpy.cl:8:1: f takes 'y' as 'const global float* y', and cannot write it: without contents it is "
+      "an output; for an input write contents = \"random\", or --arg 'y=float[n]:random'; for an output "
+      "leave out the const");
+  for (const char* read_only : {"global const float* restrict y", "global float const* y",
+                                "constant float* y", "__constant float* y", "const __global float y[]"})
+    EXPECT_NE(error_of(writing(read_only)).find("cannot write it"), std::string::npos) << read_only;
+  EXPECT_NE(error_of(writing("global float* y", "constant float* y")).find("g takes 'y'"), std::string::npos)
+      << "one variant is enough: all elements of its cases are wrong";
+  const std::string writes_before = "[[launches]]\nkernel = \"g\"\nglobal = \"n\"\nargs = [\"x\", \"y\"]\n";
+  EXPECT_EQ(error_of(writing("constant float* y", "global float* y", writes_before)), "no error");
+  EXPECT_EQ(error_of(writing("constant float* y", "constant float* y",
+                             "[[launches]]\ncopy = { from = \"x\", to = \"y\" }\n")),
+            "no error");
+}
+
+TEST(Malformed, ACheckOfWhatNoKernelChanges) {
+  EXPECT_EQ(error_of(writing("global float* y", "global float* y",
+                             "[[checks]]\nbuffer = \"x\"\nexpression = \"i\"\n")),
+            "saxpy.cl:7:1: f takes 'x' as 'global const float* x', and cannot write it: a check of it says "
+            "nothing about the kernel; check an output, or leave out the const");
 }
 
 }  // namespace
