@@ -8,9 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
+#include "base/near_word.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "commands/own_kernels.hpp"
 #include "report/report.hpp"
 #include "suite/former_names.hpp"
 #include "suite/selection.hpp"
@@ -132,6 +134,54 @@ std::string reference_text(const CLI::App& app) {
   return out;
 }
 
+// Adds the long names under which help lists the options; any letter is like any other.
+void add_option_names(const CLI::App& app, std::vector<std::string>& out) {
+  for (const auto* option :
+       app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); })) {
+    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
+  }
+  for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
+    add_option_names(*group, out);
+}
+
+std::string near_option(const std::string& word, const CLI::App& app) {
+  std::vector<std::string> known;
+  add_option_names(app, known);
+  return near_word(word, known);
+}
+
+// Returns what is wrong with an option that a command, or the program where there is none, does not have.
+std::string no_option(const std::string& word, const CLI::App& app,
+                      const std::vector<const CLI::App*>& commands, const CLI::App* command) {
+  std::string near = near_option(word, command != nullptr ? *command : app);
+  for (const auto* one : commands) {  // of which run is the one that most are of
+    if (command == nullptr && near.empty() && one->get_name() == "run") {
+      near = near_option(word, *one);
+      if (!near.empty()) near = one->get_name() + " " + near;
+    }
+  }
+  return fmt::format("{} no option {}{}", command != nullptr ? command->get_name() + " has" : "there is",
+                     word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+}
+
+// Returns what is wrong with a command line that could not be parsed. A word that is no command, or no option
+// of it, comes before all else, as what follows it was taken for something that it is not.
+std::string complaint(const CLI::App& app, const std::vector<const CLI::App*>& commands,
+                      const CLI::App* command, const CLI::ParseError& error) {
+  const auto unknown = app.remaining(true);
+  if (command == nullptr && !commands.empty() && !unknown.empty() && !unknown.front().starts_with('-')) {
+    const std::string& word = unknown.front();
+    if (is_own(word))
+      return fmt::format("what to do with {} is missing, such as '{} run {}'", word, app.get_name(), word);
+    std::vector<std::string> known;
+    for (const auto* one : commands) known.push_back(one->get_name());
+    return fmt::format("there is no command {}{}", word, suggestion(word, known));
+  }
+  const auto it = std::ranges::find_if(
+      unknown, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  return it != unknown.end() ? no_option(it->substr(0, it->find('=')), app, commands, command) : error.what();
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> empty_command_line() {
@@ -147,7 +197,9 @@ std::unique_ptr<CLI::App> empty_command_line() {
 
 bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   const auto print_help = [](const std::string& text) { put(1, text); };
-  const bool has_commands = !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+  const CLI::App& known = app;
+  const auto commands = known.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+  const bool has_commands = !commands.empty();
   try {
     // CLI11 takes the last argument first.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -162,11 +214,15 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
     print_help(asked.empty() ? app.help() : asked.front()->help());
     return false;
   } catch (const CLI::ParseError& error) {
+    const auto typed = app.get_subcommands();
+    const CLI::App* command = typed.empty() ? nullptr : typed.front();
     const std::string& name = app.get_name();
+    const std::string whose = command != nullptr ? fmt::format("{} {}", name, command->get_name()) : name;
     throw Error(ErrorCode::usage,
-                fmt::format("{}\n{} --help {}", error.what(), name,
-                            has_commands ? fmt::format("and {} run --help show what may be typed", name)
-                                         : "shows what may be typed"));
+                fmt::format("{}\n{} --help {}", complaint(app, commands, command, error), whose,
+                            has_commands && command == nullptr
+                                ? fmt::format("and {} run --help show what may be typed", name)
+                                : "shows what may be typed"));
   }
   if (!has_commands || !app.get_subcommands().empty()) return true;
   print_help(app.help());

@@ -2,12 +2,19 @@
 // test_options: the words of the command line.
 #include "commands/options.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "commands/command.hpp"
 
 using namespace clweave::commands;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
   EXPECT_TRUE(parse_options({"run", "--claims"})->run_claims);
@@ -71,6 +78,41 @@ TEST(MeasuringOptions, ASeedIsNotClamped) {
 }
 
 // A list ends with its word: what follows is a file.
+// Returns what the program says of a command line that it refuses.
+std::string refused(const std::vector<std::string>& words) {
+  try {
+    run_command(words);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Mistyped, ACommandIsGuessed) {
+  EXPECT_THAT(refused({"rnu", "--preset", "smoke"}),
+              StartsWith("there is no command rnu; did you mean 'run'?"));
+  EXPECT_THAT(refused({"frobnicate"}), AllOf(HasSubstr("there are check, claims"), Not(HasSubstr("worker"))));
+  EXPECT_THAT(refused({"saxpy.cl"}), HasSubstr("such as 'clweave run saxpy.cl'"));
+}
+
+TEST(Mistyped, AnOptionIsGuessedOfEveryCommand) {
+  CLI::App app;
+  for (const auto& command : all_commands(app)) {
+    const std::string name = command.app->get_name();
+    if (command.app->get_group().empty() || command.app->get_option_no_throw("--family") == nullptr) continue;
+    EXPECT_THAT(refused({name, "--famly", "copy"}),
+                AllOf(StartsWith(name + " has no option --famly; did you mean '--family'?"),
+                      HasSubstr("clweave " + name + " --help")));
+  }
+  EXPECT_THAT(refused({"run", "--preste=smoke"}), HasSubstr("--preste; did you mean '--preset'?"));
+  EXPECT_THAT(refused({"tune", "--no-peek"}), HasSubstr("did you mean '--no-peak'?"));
+  EXPECT_THAT(refused({"show", "none.csv", "--jsno"}), HasSubstr("did you mean '--json'?"))
+      << "before what the option's value was taken for";
+  EXPECT_THAT(refused({"run", "--zzzzzz"}), AllOf(HasSubstr("no option --zzzzzz\n"), Not(HasSubstr("mean"))));
+  EXPECT_THAT(refused({"--presets", "smoke"}), HasSubstr("did you mean 'run --preset'?"));
+  EXPECT_THAT(refused({"run", "--no-ceilin"}), Not(HasSubstr("--no-ceiling"))) << "a former name";
+}
+
 TEST(ListOptions, SwallowNoFile) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"claims", "--claim", "000-a,000-b", "/dev/null"},
