@@ -92,9 +92,11 @@ TEST(Summary, TellsWhySharesOfPeaksAreUnknown) {
   const auto text = [&](const std::vector<Record>& records) {
     return text_of(summary_of(results_of(records, families), families, {}), "text", Screen{});
   };
-  EXPECT_THAT(text({plain_row, lanes_row(2, 1, 2e-3)}),
-              HasSubstr("\nof peak: unknown for grid: no peak was measured; run without --no-peak and "
-                        "--preset smoke\n"));
+  EXPECT_THAT(
+      text({plain_row, lanes_row(2, 1, 2e-3)}),
+      HasSubstr("\nof peak: unknown for grid: its peak was not measured; clweave run measures it with any "
+                "preset but smoke\n"))
+      << "whatever was typed";
   Record peak = ceiling_row("copy", "float", "copy", 200);
   EXPECT_THAT(text({plain_row, peak, grid_row("clever", "row", 40)}), Not(HasSubstr("of peak: unknown")));
   peak.disturbed = "processes: 2 of 2 processors";

@@ -21,7 +21,7 @@ enum class Missing { bound, peak, quiet_peak };
 std::string reason_for(Missing why) {
   switch (why) {
     case Missing::bound: return "no bound is described; [cost] takes bound = \"memory\" and others";
-    case Missing::peak: return "no peak was measured; run without --no-peak and --preset smoke";
+    case Missing::peak: return "its peak was not measured; clweave run measures it with any preset but smoke";
     case Missing::quiet_peak: return "its peak was measured while the machine was not quiet; --wait-quiet 5m";
   }
   return "";
