@@ -178,7 +178,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
                {"memory", Align::right},
                {"time", Align::right}});
   out.columns({"case_id", "memory_bytes", "time_s", "launches", "unsupported"});
-  double seconds = 0;
+  double seconds = 0, peaks_s = 0;
   std::uint64_t most_bytes = 0;
   std::set<std::string> refining;
   for (const auto& job : jobs) {
@@ -204,6 +204,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
       }
       const CostEstimate need = estimate(plan, device);
       seconds += need.seconds;
+      if (job.is_peak) peaks_s += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);
       table.add({job.named().id(), fmt::format("{}", fmt::join(launches, ", ")),
                  bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds)});
@@ -214,8 +215,13 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
     }
   }
   out.table(std::move(table));
-  out.line(fmt::format("{} cases on {}, at most {} of device memory, roughly {}", jobs.size(), device.name,
-                       bytes_text(static_cast<double>(most_bytes)), seconds_text(seconds)));
+  const auto peaks = static_cast<std::size_t>(std::ranges::count_if(jobs, &Job::is_peak));
+  const bool beside = peaks > 0 && peaks < jobs.size();  // measured for the others' sake
+  out.line(fmt::format(
+      "{} cases on {}{}, at most {} of device memory, roughly {}", beside ? jobs.size() - peaks : jobs.size(),
+      device.name,
+      beside ? fmt::format(", and first {} of its peaks, roughly {}", peaks, seconds_text(peaks_s)) : "",
+      bytes_text(static_cast<double>(most_bytes)), seconds_text(seconds)));
   if (!refining.empty())
     out.line(fmt::format("and what turns out to be worth measuring besides: {} may ask for more cases",
                          fmt::join(refining, ", ")));

@@ -120,8 +120,11 @@ std::set<Peak> peaks_bounding(const std::vector<Job>& jobs) {
 }
 
 // Returns whether a case of family peak is needed beside jobs which these bound. Copy and read are both
-// bounds of what is bounded by memory, and cases that are no peak tell which data caches hold.
+// bounds of what is bounded by memory, and cases that are no peak tell which data caches hold, but for those
+// with other contents, which tell of compression.
 bool is_needed(const Job& peak, const std::set<Peak>& bounds) {
+  const Axis* contents = peak.family->axis("contents");
+  if (contents != nullptr && peak.at.at("contents") != contents->values.front()) return false;
   const Peak measured = plan_of(*peak.family, peak.at, roomy()).peak;
   if (measured == Peak::none || of_memory(measured)) return std::ranges::any_of(bounds, of_memory);
   return bounds.contains(measured);

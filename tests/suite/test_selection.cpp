@@ -312,6 +312,9 @@ TEST(Order, PeaksMayBeThoseThatBoundCasesAlone) {
     return plan;
   };
   EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read", "cache"));
+  of[2].axes.push_back({.name = "contents", .meaning = "of the memory", .values = {"random", "zeros"}});
+  of[2].presets.quick = {"kernel=copy contents=random,zeros", "kernel=read"};
+  EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read")) << "zeros tell of compression";
 }
 
 TEST(Order, TakesPeaksThatWereChosenAloneAsPeaks) {

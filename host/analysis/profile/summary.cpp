@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "analysis/profile/peak_shares.hpp"
@@ -134,6 +135,29 @@ void add_energy(Report& out, const DeviceResults& device) {
                  none ? Style::yellow : Style::dim));
 }
 
+// Returns the rows of these families and how they ended: "7 rows: 6 ok, 1 timeout".
+std::string counts_text(const DeviceResults& device, const std::vector<std::string>& families) {
+  DeviceResults part = device;
+  part.keep(families);
+  part.rows = 0;
+  for (const auto& at : part.cases) part.rows += at.rows;
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [how, count] : part.counts())
+    counts[(how.first ? "known incorrect " : "") + text_of(how.second)] = count;
+  std::vector<std::string> totals;
+  for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
+  return fmt::format("{} rows: {}", part.rows, fmt::join(totals, ", "));
+}
+
+// Counts the rows of what was asked for, and apart from them those of peaks measured for their sake.
+void add_counts(Report& out, const DeviceResults& device) {
+  std::set<std::string> families;
+  for (const auto& at : device.cases) families.insert(at.family());
+  const bool beside = families.size() > 1 && families.erase(peak_family) > 0;
+  out.line(counts_text(device, {families.begin(), families.end()}));
+  if (beside) out.line("peaks of the device: " + counts_text(device, {peak_family}));
+}
+
 void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
   out.line();
   const std::string platform = device.platform.substr(0, device.platform.find(", "));
@@ -151,13 +175,8 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
     out.table(*std::move(times));
   }
   for (const auto& why : missing_shares(device, families)) out.line(paint(why, Style::dim));
-  std::map<std::string, std::size_t> counts;
-  for (const auto& [how, count] : device.counts())
-    counts[(how.first ? "known incorrect " : "") + text_of(how.second)] = count;
-  std::vector<std::string> totals;
-  for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
   add_energy(out, device);
-  out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
+  add_counts(out, device);
   // Cuts reasons, which may be long, to two lines of a hundred columns.
   for (const auto& odd : anomalies_of(device))
     out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
