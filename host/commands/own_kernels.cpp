@@ -12,6 +12,8 @@
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "description/loaded.hpp"
+#include "suite/all_families.hpp"
+#include "suite/family.hpp"
 
 namespace clweave::commands {
 
@@ -37,6 +39,15 @@ std::vector<fs::path> described_in(const fs::path& folder) {
   return out;
 }
 
+// Returns what a word that names no file may have been meant as.
+std::string meant_by(const std::string& word) {
+  if (is_own(word)) return "clweave new NAME writes NAME.cl, with a description";
+  if (word.find('=') != std::string::npos) return "values of an axis are told by --set " + word;
+  if (std::ranges::find(suite::all_families(), word, &suite::Family::name) != suite::all_families().end())
+    return "a family of the suite is told by --family " + word;
+  return "a kernel of your own is named as FILE.cl, a family of the suite by --family";
+}
+
 // Returns the files that words name. Throws `usage` for one that is not there.
 std::vector<fs::path> files_of(const std::vector<std::string>& words) {
   std::vector<fs::path> out;
@@ -46,10 +57,7 @@ std::vector<fs::path> files_of(const std::vector<std::string>& words) {
       const auto more = described_in(word);
       out.insert(out.end(), more.begin(), more.end());
     } else if (!fs::is_regular_file(word, none)) {
-      throw Error(ErrorCode::usage,
-                  fmt::format("{}: there is no such file{}", word,
-                              is_own(word) ? "; clweave new NAME writes NAME.cl, with a description"
-                                           : "; a kernel of your own is named as FILE.cl"));
+      throw Error(ErrorCode::usage, fmt::format("{}: there is no such file; {}", word, meant_by(word)));
     } else {
       out.emplace_back(word);
     }

@@ -51,8 +51,11 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
   }
   for (const auto& value : values) {
     if (std::ranges::none_of(axes, [&](const Axis* axis) { return axis->taken(value).has_value(); }))
-      throw Error(ErrorCode::usage, fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name,
-                                                fmt::join(rules, "; or ")));
+      throw Error(ErrorCode::usage, fmt::format("--{} {}={}: {}{} takes {}", option, name, text_of(value),
+                                                text_of(value).find('=') != std::string::npos
+                                                    ? fmt::format("each axis has a --{} of its own; ", option)
+                                                    : "",
+                                                name, fmt::join(rules, "; or ")));
   }
 }
 

@@ -298,6 +298,8 @@ TEST_F(OwnKernels, AWrongDescriptionRunsNothing) {
   refuse({"run", file, "--csv", csv()}, {"doubling.cl:16:", "m"});
   EXPECT_FALSE(fs::exists(csv()));
   refuse({"run", (trial_.folder() / "not_there.cl").string()}, {"there is no such file", "clweave new"});
+  refuse({"run", file, "n=1000"}, {"there is no such file", "--set n=1000"});
+  refuse({"run", "stream"}, {"there is no such file", "--family stream"});
 }
 
 // ---- Without a check

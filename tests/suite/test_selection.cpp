@@ -130,6 +130,8 @@ TEST(Usage, NamesTheWordsOfAnAxis) {
   EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"kernel=4"}}), "--set kernel=4: kernel takes x, y");
   EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=many"}}), "--set n=many: n takes 1 to 4096");
   EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=16,,32"}}), "--set n=: n takes 1 to 4096");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=16 kernel=x"}}),
+            "--set n=16 kernel=x: each axis has a --set of its own; n takes 1 to 4096");
 }
 
 TEST(Usage, NamesTheWordsOfEveryFamilyThatHasTheAxis) {
