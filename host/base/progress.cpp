@@ -41,7 +41,14 @@ Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen scree
       std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
 }
 
+void Progress::count_apart(std::string what, std::vector<bool> steps) {
+  what_ = std::move(what);
+  apart_ = std::move(steps);
+}
+
 void Progress::insert(std::size_t at, const std::vector<double>& predicted_s) {
+  if (!apart_.empty() && at > 0 && at <= apart_.size())
+    apart_.insert(apart_.begin() + static_cast<std::ptrdiff_t>(at), predicted_s.size(), apart_[at - 1]);
   auto it = predicted_s_.begin() + static_cast<std::ptrdiff_t>(std::min(at, predicted_s_.size()));
   for (const double s : predicted_s) {
     it = std::next(predicted_s_.insert(it, weight_of(s)));
@@ -79,6 +86,19 @@ void Progress::finish() {
   drawn_ = running_ = false;
 }
 
+std::string Progress::count_text() const {
+  const bool apart = step_ < apart_.size() && apart_[step_] && std::ranges::count(apart_, false) > 0;
+  std::size_t at = step_ + 1, steps = std::max(predicted_s_.size(), step_ + 1);
+  if (std::ranges::count(apart_, false) > 0) {
+    const auto end = apart_.begin() + static_cast<std::ptrdiff_t>(std::min(at, apart_.size()));
+    const auto other = static_cast<std::size_t>(std::count(apart_.begin(), end, !apart));
+    at -= other;
+    steps -= static_cast<std::size_t>(std::ranges::count(apart_, !apart));
+  }
+  const std::string last = std::to_string(steps);
+  return fmt::format("{}{:>{}}/{}", apart ? what_ + " " : "", at, last.size(), last);
+}
+
 void Progress::draw(double now_s) {
   const auto next =
       predicted_s_.begin() + static_cast<std::ptrdiff_t>(std::min(step_ + 1, predicted_s_.size()));
@@ -88,14 +108,12 @@ void Progress::draw(double now_s) {
   const double scale =
       done_predicted_s_ >= 0.01 * total_s_ && done_predicted_s_ > 0 ? done_s_ / done_predicted_s_ : 1;
   const double left_s = std::max(0.0, scale * step_s - (now_s - step_began_s_)) + scale * after_s;
-  const std::size_t steps = std::max(predicted_s_.size(), step_ + 1);
+  const auto steps = static_cast<double>(std::max(predicted_s_.size(), step_ + 1));
   const double whole_s = scale * total_s_;
-  const double fraction =
-      whole_s > 0 ? 1 - left_s / whole_s : static_cast<double>(step_) / static_cast<double>(steps);
+  const double fraction = whole_s > 0 ? 1 - left_s / whole_s : static_cast<double>(step_) / steps;
 
   const std::string left = total_s_ > 0 ? ", " + clock_text(left_s) + " left" : "";
-  const std::string last = std::to_string(steps);
-  const std::string line = fmt::format("[{:>{}}/{}] |{}| {}{}  {}", step_ + 1, last.size(), last,
+  const std::string line = fmt::format("[{}] |{}| {}{}  {}", count_text(),
                                        paint(bar(fraction, 10, screen_.ascii), Style::green, screen_.colour),
                                        clock_text(now_s - began_s_), left, text_);
   // Leaves one column free: a terminal that wraps after the last one could not redraw in place.

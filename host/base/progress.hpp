@@ -25,9 +25,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // Counts these steps apart from the others, by `what` they are: [peak  3/16]. One flag per step; all or
+  // none of them make no difference.
+  void count_apart(std::string what, std::vector<bool> steps);
   // Starts step `step`, from 0, which finishes the one before. Steps may be skipped.
   void start(std::size_t step, std::string text);
-  // Inserts steps before step `at`; later steps are renumbered.
+  // Inserts steps before step `at`, counted as the step before it is; later steps are renumbered.
   void insert(std::size_t at, const std::vector<double>& predicted_s);
   // Redraws if due. Call it often within long steps, as nothing else advances the clock shown.
   void tick();
@@ -37,11 +40,14 @@ class Progress {
   void finish();
 
  private:
+  std::string count_text() const;  // "peak  3/16"
   void draw(double now_s);
   void put(const std::string& text);
 
   std::FILE* out_;
   std::vector<double> predicted_s_;
+  std::vector<bool> apart_;  // one flag per step, or empty
+  std::string what_;         // the steps apart are
   Screen screen_;
   Clock clock_;
   double total_s_ = 0;  // sum of all predictions

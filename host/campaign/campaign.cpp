@@ -65,10 +65,14 @@ Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unf
 Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> parallel_plans) {
   const int runs = rules_.runs;
   std::vector<double> predicted;
+  std::vector<bool> are_peaks;
   for (int run = 1; run <= runs; ++run) {
     const auto predict = [&](const DevicePlan& plan) {
       for (const auto& group : groups_of(plan, run)) {
-        for (const auto& job : group.jobs) predicted.push_back(predicted_of(job, plan.device));
+        for (const auto& job : group.jobs) {
+          predicted.push_back(predicted_of(job, plan.device));
+          are_peaks.push_back(job.is_peak);
+        }
       }
     };
     for (const auto& plan : plans) predict(plan);
@@ -79,6 +83,7 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   Screen screen = screen_of(STDERR_FILENO);
   if (rules_.quiet) screen.live = false;
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen, rules_.environment.now);
+  progress_->count_apart(peak_family, std::move(are_peaks));
   began_s_ = rules_.environment.now();
   for (int run = 1; run <= runs && rules_.environment.interrupts() == 0; ++run) {
     for (auto& plan : plans) {

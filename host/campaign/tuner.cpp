@@ -351,6 +351,9 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
   first_step.push_back(predicted.size());
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
                                          rules_.environment.now);
+  std::vector<bool> are_peaks(first_step.back(), false);
+  std::fill_n(are_peaks.begin(), peaks.size(), true);
+  progress_->count_apart(peak_family, std::move(are_peaks));
   case_runner_.emplace(runner_, file_, device_, peaks, common_, rules_.environment);
   QuietWait quiet_wait(rules_.wait_quiet_s, rules_.environment, [this] { tick(); });
   const auto wait_quiet = [&] {

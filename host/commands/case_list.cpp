@@ -171,6 +171,32 @@ Report families_report(const std::vector<Family>& families, bool all_values) {
   return out;
 }
 
+namespace {
+
+// Returns the launches of a case, "reduce<1024 by 256>", of many only the first.
+std::vector<std::string> launches_of(const Job& job, const Plan& plan) {
+  std::vector<std::string> launches;
+  if (job.baseline) launches.push_back("by " + job.baseline->api);
+  for (const auto& step : job.baseline ? std::vector<Step>{} : plan.steps) {
+    if (const auto* launch = std::get_if<Launch>(&step))
+      launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
+                                     launch->local.empty() ? "driver" : text_of(launch->local)));
+    else
+      launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer"
+                            : std::holds_alternative<Transfer>(step) ? "transfer"
+                            : std::holds_alternative<Build>(step)    ? "build"
+                                                                     : "host");
+  }
+  if (launches.size() > 4) {  // keeps the line readable
+    const std::size_t more = launches.size() - 3;
+    launches.resize(3);
+    launches.push_back(fmt::format("and {} more", more));
+  }
+  return launches;
+}
+
+}  // namespace
+
 Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bool refines) {
   Report out;
   Table table({{"case", Align::left, Overflow::wrap},
@@ -185,23 +211,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
     if (refines && job.family->refine && !job.baseline) refining.insert(job.family->name);
     try {
       const Plan plan = plan_of(*job.family, job.at, device);
-      std::vector<std::string> launches;
-      if (job.baseline) launches.push_back("by " + job.baseline->api);
-      for (const auto& step : job.baseline ? std::vector<Step>{} : plan.steps) {
-        if (const auto* launch = std::get_if<Launch>(&step))
-          launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
-                                         launch->local.empty() ? "driver" : text_of(launch->local)));
-        else
-          launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer"
-                                : std::holds_alternative<Transfer>(step) ? "transfer"
-                                : std::holds_alternative<Build>(step)    ? "build"
-                                                                         : "host");
-      }
-      if (launches.size() > 4) {  // keeps the line readable
-        const std::size_t more = launches.size() - 3;
-        launches.resize(3);
-        launches.push_back(fmt::format("and {} more", more));
-      }
+      const auto launches = launches_of(job, plan);
       const CostEstimate need = estimate(plan, device);
       seconds += need.seconds;
       if (job.is_peak) peaks_s += need.seconds;

@@ -441,6 +441,28 @@ TEST(ProgressLine, ShowsStepBarTimesAndText) {
   EXPECT_EQ(scene.written(), "");
 }
 
+// Peaks come before what was asked for and are no part of it; one more is asked for on the way.
+TEST(ProgressLine, CountsStepsApart) {
+  Scene scene({0, 0, 0, 0});
+  scene.progress.count_apart("peak", {true, true, false, false});
+  const auto shown = [&](std::size_t step) {
+    scene.now_s += 1;
+    scene.progress.start(step, "a");
+    const std::string line = scene.written();
+    return line.substr(line.find('['), line.find(']') - line.find('[') + 1);
+  };
+  EXPECT_EQ(shown(1), "[peak 2/2]");
+  EXPECT_EQ(shown(2), "[1/2]");
+  scene.progress.insert(2, {0});
+  EXPECT_EQ(shown(2), "[peak 3/3]");
+  EXPECT_EQ(shown(3), "[1/2]");
+  EXPECT_EQ(shown(4), "[2/2]");
+  scene.progress.insert(5, {0});
+  EXPECT_EQ(shown(5), "[3/3]");
+  scene.progress.count_apart("peak", std::vector<bool>(6, true));
+  EXPECT_EQ(shown(5), "[6/6]") << "peaks are what was asked for";
+}
+
 TEST(ProgressLine, CorrectsThePredictionByWhatItSaw) {
   Scene scene({10, 30});
   scene.progress.start(0, "a");
