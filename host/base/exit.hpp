@@ -22,7 +22,8 @@ enum Exit {
 inline constexpr std::array<std::pair<Exit, const char*>, 9> exit_meanings = {
     {{success, "Success."},
      {case_failed,
-      "A case failed, and its row says how; or tune found no configuration for something it searched."},
+      "A case failed, or no device supports any that was asked for, and the rows say how; or tune found no "
+      "configuration for something it searched."},
      {bad_usage, "Wrong usage; the message says what to type instead."},
      {no_such_device, "No OpenCL device, or none of that name."},
      {slower, "compare-runs --fail-on found a regression."},

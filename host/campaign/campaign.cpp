@@ -39,6 +39,21 @@ std::string key_of(const DeviceInfo& device, const Job& job, int run) {
   return row_key(key);
 }
 
+// Returns whether kernels were asked for and the device can run none of their cases. Peaks that are measured
+// for the sake of others do not count, nor do baselines.
+bool is_none_supported(const std::vector<Record>& records) {
+  bool any = false, any_beside_peaks = false, runs = false, runs_beside_peaks = false;
+  for (const auto& record : records) {
+    if (!record.finding.empty() || record.is_baseline()) continue;
+    const bool is_peak = record.family == suite::peak_family, ran = record.status != Status::unsupported;
+    any = true;
+    runs |= ran;
+    any_beside_peaks |= !is_peak;
+    runs_beside_peaks |= ran && !is_peak;
+  }
+  return any_beside_peaks ? !runs_beside_peaks : any && !runs;
+}
+
 // Notes in the row why the case was measured.
 void note_origin(Record& record, const Job& job) {
   if (job.tuned) record.tuned = "yes";
@@ -106,7 +121,7 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   if (was_interrupted) return interrupted;
   const bool failed = std::ranges::any_of(records_, &Record::failed) ||
                       std::ranges::any_of(parallel_records_, &Record::failed);
-  return failed ? case_failed : success;
+  return failed || is_none_supported(records_) ? case_failed : success;
 }
 
 bool Campaign::wait_quiet(const DeviceInfo& device) {

@@ -75,6 +75,7 @@ class Campaign {
   Campaign(CampaignRules, Runner&, Record common, const Unfinished* resumed);
 
   // Measures everything. Throws `io` if a row cannot be written. A file that lacks cases gets no footer.
+  // Returns case_failed for a case that failed, and where the devices support none of those asked for.
   Exit execute(std::vector<DevicePlan>, std::vector<ParallelPlan> = {});
 
   std::size_t skipped() const { return skipped_; }  // cases that the budget did not reach

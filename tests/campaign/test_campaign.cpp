@@ -100,6 +100,20 @@ TEST_F(CampaignTest, WhatTheRunnerSaysOfAHangACrashAndALostDeviceIsKept) {
   EXPECT_THAT(said_, HasSubstr("timeout  toy/kernel=a/n=1024  no sign of life"));
 }
 
+// Who asks for cases and gets none hears it by the code; among others, what a device lacks is no failure.
+TEST_F(CampaignTest, UnsupportedCasesFailARunOfNothingElse) {
+  runner_.fails(toy("a"), ErrorCode::unsupported, "no double precision");
+  runner_.fails(toy("a", 2048), ErrorCode::unsupported, "no double precision");
+  const auto code_of = [&](std::vector<Job> jobs) {
+    std::filesystem::remove(path());
+    return run(std::move(jobs));
+  };
+  EXPECT_EQ(code_of({toy("a"), toy("a", 2048), toy("b")}), success);
+  EXPECT_EQ(code_of({toy("a"), toy("a", 2048)}), case_failed);
+  EXPECT_EQ(code_of({peak(), toy("a")}), case_failed) << "its peak alone is no answer";
+  EXPECT_EQ(code_of({peak()}), success);
+}
+
 TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
   runner_.fails(toy("a", 2048), ErrorCode::device_lost, "not run: gone");
   EXPECT_EQ(run({toy("a"), toy("a", 2048)}), case_failed);
