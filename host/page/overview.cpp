@@ -62,7 +62,7 @@ Json overview(const Input& input) {
     const DeviceResults& results = *device.results;
     Json anomalies = Json::array();
     for (const auto& one : device.anomalies)
-      anomalies.push_back(Json::array({without_colour(one.text), one.failure}));
+      anomalies.push_back(Json::array({without_colour(one.text()), one.failure}));
     boxes.push_back({{"device", d},
                      {"name", device.label},
                      {"about", fmt::format("{}, driver {}, {} rows",

@@ -134,6 +134,12 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+bool Table::has_mark(const std::string& mark) const {
+  return std::ranges::any_of(rows_, [&](const auto& row) {
+    return std::ranges::any_of(row, [&](const auto& cell) { return without_colour(cell).ends_with(mark); });
+  });
+}
+
 std::string Table::text(const Screen& screen) const {
   std::vector<Line> lines(1);
   for (const auto& column : columns_) lines[0].push_back(shown(paint(column.header, Style::bold), screen));

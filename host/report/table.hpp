@@ -37,6 +37,8 @@ class Table {
 
   void title(std::string text) { title_ = std::move(text); }
   bool empty() const { return rows_.empty(); }
+  // Returns whether a cell ends in this mark, such as "*", beneath its colours: what a legend then explains.
+  bool has_mark(const std::string& mark) const;
 
   // Throws `usage` unless there is one cell per column.
   void add(std::vector<std::string> cells);

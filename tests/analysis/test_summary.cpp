@@ -66,6 +66,29 @@ TEST(Summary, IsOneScreen) {
       "  clweave profile a.csv\n");
 }
 
+// What is explained is a mark that a line above carries: a peak's is in no table.
+TEST(Summary, ExplainsTheMarksThatAreShown) {
+  Record cached_peak = ceiling_row("copy", "float", "copy", 200);
+  cached_peak.cached = "yes";
+  EXPECT_THAT(plain({cached_peak, grid_row("plain", "row", 190)}),
+              AllOf(HasSubstr("  1 whose buffers fit a cache: peak"), Not(HasSubstr("fit a cache c"))));
+  Record cached = grid_row("clever", "row", 500);
+  cached.cached = "yes";
+  EXPECT_THAT(plain({cached_peak, cached}), HasSubstr("  2 whose buffers fit a cache c: peak"));
+  Record disturbed_peak = ceiling_row("copy", "float", "copy", 200);
+  disturbed_peak.disturbed = "processes: 2 of 2 processors";
+  EXPECT_THAT(plain({disturbed_peak, grid_row("plain", "row", 190)}),
+              AllOf(HasSubstr("peaks: copy 200 GB/s *\n"), HasSubstr("not quiet *: peak")));
+  Record quiet_peak = ceiling_row("read", "float", "copy", 300);
+  EXPECT_THAT(plain({disturbed_peak, quiet_peak, grid_row("plain", "row", 190)}),
+              AllOf(HasSubstr("peaks: copy 300 GB/s\n"), HasSubstr("not quiet: peak")))
+      << "the peak shown is another's";
+  Record unverified = grid_row("plain", "row", 30);
+  unverified.verified = Verified::no;
+  unverified.reason = unchecked;
+  EXPECT_THAT(plain({unverified}), HasSubstr("unverified: they do not rank: grid")) << "a word is no mark";
+}
+
 // Nobody needs another command for the times of a few variants.
 TEST(Summary, TellsTheTimeOfEachOfAFewCases) {
   const auto timed = [](Record record, double seconds) {

@@ -102,14 +102,11 @@ void devices_block(const DeviceComparison& all, Report& out) {
 }
 
 // Marks what rows say that were measured while the machine was not quiet.
-const char* mark_of(bool slowed) { return slowed ? "*" : ""; }
+constexpr const char* slowed_mark = "*";
+const char* mark_of(bool slowed) { return slowed ? slowed_mark : ""; }
 
-void explain_mark(const DeviceComparison& all, Report& out) {
-  const bool any = std::ranges::any_of(all.families, [](const FamilyComparison& family) {
-    return std::ranges::any_of(family.variants, &VariantRow::is_slowed) ||
-           std::ranges::find(family.best_undecided, true) != family.best_undecided.end();
-  });
-  if (any) out.line(fmt::format("* undecided: {}.", machine_was_busy));
+void explain_mark(bool is_shown, Report& out) {
+  if (is_shown) out.line(fmt::format("* undecided: {}.", machine_was_busy));
 }
 
 std::string best_cell(const FamilyComparison& family, std::size_t d) {
@@ -139,7 +136,8 @@ std::string cost_text(const DeviceComparison& all, const FamilyComparison& famil
                      mark_of(std::ranges::any_of(row.on, &VariantOnDevice::efficiency_slowed)));
 }
 
-void overview_block(const DeviceComparison& all, Report& out) {
+// Returns whether a cell has the mark.
+bool overview_block(const DeviceComparison& all, Report& out) {
   std::vector<Table::Column> heads = {{"best variant"}};
   for (const auto d : shown_devices(all, nullptr)) heads.push_back({all.labels[d]});
   const auto measured = std::ranges::count(all.devices, false, &DeviceResults::published);
@@ -154,7 +152,9 @@ void overview_block(const DeviceComparison& all, Report& out) {
     cells.push_back(cost_text(all, family));
     table.add(cells);
   }
+  const bool marked = table.has_mark(slowed_mark);
   out.table(std::move(table));
+  return marked;
 }
 
 void matrix_block(const DeviceComparison& all, Report& out) {
@@ -255,7 +255,8 @@ std::string variant_cell(const VariantOnDevice& on, bool of_variants) {
   return text;
 }
 
-void family_block(const DeviceComparison& all, const FamilyComparison& family, Report& out) {
+// Returns whether what it shows has the mark.
+bool family_block(const DeviceComparison& all, const FamilyComparison& family, Report& out) {
   std::vector<Table::Column> heads = {{family.name}};
   const auto devices = shown_devices(all, &family);
   for (const auto d : devices) heads.push_back({all.labels[d], Align::right});
@@ -280,6 +281,7 @@ void family_block(const DeviceComparison& all, const FamilyComparison& family, R
     table.add(cells);
   }
   out.line("");
+  bool marked = table.has_mark(slowed_mark);
   out.table(std::move(table));
   std::string what = family.of_variants
                          ? (family.by_peak ? "% of the device's measured peak, speed over " : "speed over ") +
@@ -287,7 +289,9 @@ void family_block(const DeviceComparison& all, const FamilyComparison& family, R
                          : "speed over " + all.labels[first_measured(all)];
   what += fmt::format("; conditions: {}", family.conditions);
   if (family.agreement) what += fmt::format("; rankings agree {}", agreement_text(family));
+  marked = marked || what.ends_with(slowed_mark);
   out.line(paint(what, Style::dim));
+  return marked;
 }
 
 Cell cell_of(const Number& number) { return number ? Cell(rounded(*number)) : Cell(); }
@@ -384,23 +388,25 @@ Report report_of(const DeviceComparison& all, bool chosen, bool every_table) {
   devices_block(all, out);
   if (!chosen) {
     out.line("");
-    overview_block(all, out);
+    const bool marked = overview_block(all, out);
     out.line(
         "% of the device's own measured peak, in its best launch configuration; above 100 % from the "
         "caches.");
     out.line("W, tau: how far rankings (of so many variants) agree, 1 is full.");
     out.line("One for all: what it loses to each device's best.");
-    explain_mark(all, out);
+    explain_mark(marked, out);
     out.line("");
     matrix_block(all, out);
   }
   if (chosen || every_table) {
-    for (const auto& family : all.families) family_block(all, family, out);
-    out.line(paint(
-        "portability: harmonic mean over the devices (Pennycook), 0 where one cannot; worst: speed over the "
-        "best variant where it suits least",
-        Style::dim));
-    if (chosen) explain_mark(all, out);
+    bool marked = false;
+    for (const auto& family : all.families) marked |= family_block(all, family, out);
+    if (std::ranges::any_of(all.families, &FamilyComparison::of_variants))
+      out.line(paint(
+          "portability: harmonic mean over the devices (Pennycook), 0 where one cannot; worst: speed over "
+          "the best variant where it suits least",
+          Style::dim));
+    explain_mark(marked, out);
   }
   same_bits_block(all, out);
   inversions_block(all, out, chosen || every_table ? 20 : 1);

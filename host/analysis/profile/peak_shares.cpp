@@ -43,7 +43,7 @@ std::optional<Missing> missing_share(const CaseTimes& at, const DeviceResults& d
 
 std::string share_text(const RunTime& run) {
   if (!run.fraction_of_peak) return "-";
-  return fmt::format("{:.0f} %{}", 100 * *run.fraction_of_peak, run.cached ? " c" : "");
+  return fmt::format("{:.0f} %{}", 100 * *run.fraction_of_peak, run.cached ? cached_mark : "");
 }
 
 std::vector<std::string> missing_shares(const DeviceResults& device, const std::vector<Family>& families) {

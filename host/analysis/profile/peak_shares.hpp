@@ -12,7 +12,12 @@ struct Family;
 
 namespace clweave::profile {
 
-// Returns "87 %", with "c" where a cache held the buffers; "-" if it is not known.
+// Marks of a run in the tables of a summary: it is not known as well as was asked, or the machine was not
+// quiet; and a cache held the buffers.
+inline constexpr const char* doubtful_mark = " *";
+inline constexpr const char* cached_mark = " c";
+
+// Returns "87 %", with the cached mark where a cache held the buffers; "-" if it is not known.
 std::string share_text(const RunTime&);
 
 // Returns why cases of the device have no share, and what to type, in a line for each reason.

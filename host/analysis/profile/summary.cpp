@@ -69,7 +69,19 @@ std::string findings_text(const DeviceResults& device, const Family& family) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void add_families(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
+// The marks in what is shown, which alone are explained.
+struct ShownMarks {
+  std::set<std::string> met;
+
+  void add(const Table& table) {
+    for (const char* mark : {doubtful_mark, cached_mark}) {
+      if (table.has_mark(mark)) met.insert(mark);
+    }
+  }
+};
+
+void add_families(Report& out, const DeviceResults& device, const std::vector<Family>& families,
+                  ShownMarks& marks) {
   Table table({{"family"},
                {"best variant", Align::left, Overflow::cut},
                {"of peak", Align::right},
@@ -94,9 +106,10 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     const RunTime& run = best->run;
     table.add({family.name,
                variant_text(*best->at, cases, family) +
-                   (run.doubtful() || is_undecided(family, others, *best) ? " *" : ""),
+                   (run.doubtful() || is_undecided(family, others, *best) ? doubtful_mark : ""),
                share_text(run), speed_text(*best, family), count});
   }
+  marks.add(table);
   if (!table.empty()) out.table(std::move(table));
 }
 
@@ -164,13 +177,18 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
                        cut(platform, 30, "~"), cut(device.driver, 20, "~")));
   std::vector<std::string> peaks;
-  for (const auto& [peak, best] : device.peaks)
-    peaks.push_back(fmt::format("{} {}{}", peak, number_text(best, unit_of(peak)),
-                                device.quiet_peaks.contains(peak) ? "" : " *"));
+  ShownMarks marks;
+  for (const auto& [peak, best] : device.peaks) {
+    const bool is_quiet = device.quiet_peaks.contains(peak);
+    if (!is_quiet) marks.met.insert(doubtful_mark);
+    peaks.push_back(
+        fmt::format("{} {}{}", peak, number_text(best, unit_of(peak)), is_quiet ? "" : doubtful_mark));
+  }
   if (!peaks.empty()) out.line(fmt::format("peaks: {}", fmt::join(peaks, ", ")));
   out.line();
-  add_families(out, device, families);
+  add_families(out, device, families, marks);
   if (auto times = times_table(device, families)) {
+    marks.add(*times);
     out.line();
     out.table(*std::move(times));
   }
@@ -178,8 +196,10 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   add_energy(out, device);
   add_counts(out, device);
   // Cuts reasons, which may be long, to two lines of a hundred columns.
-  for (const auto& odd : anomalies_of(device))
-    out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
+  for (const auto& odd : anomalies_of(device)) {
+    const std::string text = odd.kind + (marks.met.contains(odd.mark) ? odd.mark : "") + ": " + odd.first;
+    out.line("  " + paint(cut(text, 180, "~"), odd.failure ? Style::red : Style::dim));
+  }
 }
 
 }  // namespace
@@ -189,22 +209,24 @@ std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
   struct Odd {
     const char* what;
     bool (*is)(const CaseTimes&, const RunTime*);
+    const char* mark = "";
     bool bad = false;
   };
   static const std::vector<Odd> kinds = {
-      {"failed", [](const CaseTimes& at, const RunTime*) { return at.failed(); }, true},
+      {"failed", [](const CaseTimes& at, const RunTime*) { return at.failed(); }, "", true},
       {"known-incorrect as published",
        [](const CaseTimes& at, const RunTime*) { return at.known_incorrect && !at.ok(); }},
       {"that the device cannot run",
        [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
-      {"whose output nothing checked, unverified: they do not rank u",
+      {"whose output nothing checked, unverified: they do not rank",
        [](const CaseTimes& at, const RunTime*) { return at.ok() && at.unverified; }},
-      {"measured while the machine was not quiet *",
-       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }},
-      {"whose median is not known as well as was asked *",
-       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->unsettled && !run->slowed; }},
-      {"whose buffers fit a cache c",
-       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->cached; }}};
+      {"measured while the machine was not quiet",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }, doubtful_mark},
+      {"whose median is not known as well as was asked",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->unsettled && !run->slowed; },
+       doubtful_mark},
+      {"whose buffers fit a cache",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->cached; }, cached_mark}};
   CaseLabels names;
   std::vector<std::optional<RunTime>> runs;
   for (const auto& at : device.cases) {
@@ -219,12 +241,12 @@ std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
       if (n++ == 0) first = &device.cases[i];
     }
     if (n == 0) continue;
-    std::string line = fmt::format("{} {}: {}", n, kind.what, names.of(*first->name));
+    std::string of = names.of(*first->name);
     if (!first->ok()) {
       const std::string reason = first->reason.substr(0, first->reason.find('\n'));
-      line += fmt::format(", {}{}{}", first->status, reason.empty() ? "" : ": ", reason);
+      of += fmt::format(", {}{}{}", first->status, reason.empty() ? "" : ": ", reason);
     }
-    out.push_back({std::move(line), kind.bad});
+    out.push_back({fmt::format("{} {}", n, kind.what), std::move(of), kind.bad, kind.mark});
   }
   return out;
 }

@@ -14,10 +14,14 @@ struct Family;
 
 namespace clweave::profile {
 
-// A kind of anomaly among a device's rows: a line with the number of cases and the first of them.
+// A kind of anomaly among a device's rows: the number of cases and what they have in common, and the first of
+// them.
 struct Anomaly {
-  std::string text;
+  std::string kind, first;
   bool failure = false;
+  std::string mark;  // of such rows in a summary's tables; empty: none
+
+  std::string text() const { return kind + ": " + first; }
 };
 std::vector<Anomaly> anomalies_of(const DeviceResults&);
 

@@ -124,7 +124,7 @@ std::optional<Table> times_table(const DeviceResults& device, const std::vector<
       table.add({label, paint(status, line.at->failed() ? Style::red : Style::dim), "", "", ""});
       continue;
     }
-    table.add({label, seconds_text(line.run->time_s) + (line.run->doubtful() ? " *" : ""),
+    table.add({label, seconds_text(line.run->time_s) + (line.run->doubtful() ? doubtful_mark : ""),
                interval_text(*line.run), speed_of(line), share_text(*line.run)});
   }
   return table;
