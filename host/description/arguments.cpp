@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "base/number.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "description/field.hpp"
 #include "description/loaded.hpp"
 #include "description/toml_text.hpp"
 
@@ -35,18 +37,58 @@ std::optional<std::string> number_in(const std::string& word) {
   return fmt::format("{}", *number);
 }
 
-// Splits at commas outside of brackets.
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0)
-      out.emplace_back();
-    else
-      out.back() += c;
+// A part of an option's value, and the character of it that it begins with, from 1.
+struct Piece {
+  std::string text;
+  int character = 1;
+
+  // Returns a part of this one without blanks around it.
+  Piece part(std::size_t begin, std::size_t length = std::string::npos) const {
+    const std::string inside = text.substr(begin, length);
+    const auto blanks = std::min(inside.find_first_not_of(" \t\r\n"), inside.size());
+    return {trimmed(inside), character + characters_of(text.substr(0, begin + blanks))};
   }
-  for (auto& part : out) part = trimmed(part);
+
+  static int characters_of(const std::string& text) {  // of UTF-8, not bytes
+    return static_cast<int>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  }
+};
+
+// A line of TOML that knows which of its columns come from where in an option's value.
+struct Line {
+  std::string text;
+  std::vector<std::pair<int, int>> parts = {};
+
+  Line& add(const std::string& more) {
+    text += more;
+    return *this;
+  }
+  // Adds what a piece of the option becomes.
+  Line& add(const std::string& more, const Piece& from) {
+    parts.emplace_back(Piece::characters_of(text) + 1, from.character);
+    return add(more);
+  }
+  Line& add(const Line& more) {
+    const int before = Piece::characters_of(text);
+    for (const auto& [column, character] : more.parts) parts.emplace_back(before + column, character);
+    return add(more.text);
+  }
+};
+
+// Splits at commas, those within brackets not.
+std::vector<Piece> parts_of(const Piece& whole) {
+  std::vector<Piece> out;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < whole.text.size(); ++i) {
+    const char c = whole.text[i];
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c != ',' || depth != 0) continue;
+    out.push_back(whole.part(begin, i - begin));
+    begin = i + 1;
+  }
+  out.push_back(whole.part(begin));
   return out;
 }
 
@@ -60,23 +102,30 @@ std::size_t closing(const std::string& text, std::size_t open) {
   return std::string::npos;
 }
 
-[[noreturn]] void refuse(const std::string& option, const std::string& why) {
-  throw Error(ErrorCode::usage, fmt::format("{}: {}", option, why));
+[[noreturn]] void refuse(const std::string& option, const std::string& why) { refuse(Place{option}, why); }
+
+[[noreturn]] void refuse(const std::string& option, const Piece& at, const std::string& why) {
+  refuse(Place{option, 0, at.character}, why);
 }
+
+struct Assigned {
+  Piece name, value;
+};
 
 // Splits "x=float[n]" at the first '='.
-std::pair<std::string, std::string> assigned(const std::string& text, const std::string& option,
-                                             const char* form) {
-  static const RE2 pattern(R"(\s*([A-Za-z_]\w*)\s*=\s*(.*\S)\s*)");
-  std::string name, value;
-  if (!RE2::FullMatch(text, pattern, &name, &value)) refuse(option, form);
-  return {name, value};
+Assigned assigned(const std::string& text, const std::string& option, const char* form) {
+  static const RE2 pattern(R"((?s)\s*[A-Za-z_]\w*\s*=\s*.*\S\s*)");
+  if (!RE2::FullMatch(text, pattern)) refuse(option, form);
+  const auto equals = text.find('=');
+  const Piece whole{text};
+  return {whole.part(0, equals), whole.part(equals + 1)};
 }
 
-std::string list_of(const std::vector<std::string>& expressions) {
-  std::vector<std::string> out;
-  for (const auto& one : expressions) out.push_back(in_quotes(one));
-  return out.size() == 1 ? out.front() : fmt::format("[{}]", fmt::join(out, ", "));
+Line list_of(const std::vector<Piece>& expressions) {
+  Line out;
+  if (expressions.size() == 1) return out.add(in_quotes(expressions[0].text), expressions[0]);
+  for (const auto& one : expressions) out.add(out.text.empty() ? "[" : ", ").add(in_quotes(one.text), one);
+  return out.add("]");
 }
 
 // ---- --arg
@@ -86,8 +135,8 @@ std::optional<std::string> range_of(const std::string& text, const char* word, c
   if (text == word) return fmt::format("{{ {} = {} }}", word, usual);
   if (!text.starts_with(std::string(word) + "(") || !text.ends_with(')')) return {};
   const std::size_t begin = std::string_view(word).size() + 1;
-  const auto parts = parts_of(text.substr(begin, text.size() - 1 - begin));
-  const auto low = number_in(parts.front()), high = number_in(parts.back());
+  const auto parts = parts_of({text.substr(begin, text.size() - 1 - begin)});
+  const auto low = number_in(parts.front().text), high = number_in(parts.back().text);
   if (parts.size() != 2 || !low || !high) return {};
   return fmt::format("{{ {} = [{}, {}] }}", word, *low, *high);
 }
@@ -129,8 +178,9 @@ bool may_be_type(const std::string& text) {
 }
 
 struct Argument {
-  std::string of_launch;              // as an element of `args`
-  std::optional<std::string> buffer;  // its line in [buffers]
+  Line of_launch;              // as an element of `args`
+  std::optional<Line> buffer;  // its line in [buffers]
+  Piece name;
 };
 
 constexpr const char* forms_of_arg =
@@ -138,37 +188,48 @@ constexpr const char* forms_of_arg =
     "as "
     "in a=2.0f, k=3u or 'm=uint:2*n'; 'tile=local[BYTES]' for local memory";
 
+// Reads what stands behind NAME=TYPE[COUNT].
+Argument buffer_of(const Piece& name, const Piece& type, const Piece& count, const Piece& rest,
+                   const std::string& option) {
+  if (!may_be_type(type.text))
+    refuse(option, type,
+           fmt::format("there is no type '{}': such are float, int, uint, double, float4", type.text));
+  if (!rest.text.empty() && rest.text.front() != ':') refuse(option, rest, forms_of_arg);
+  const Piece contents = rest.text.empty() ? Piece{"out"} : rest.part(1);
+  Line line;
+  line.add(name.text, name).add(" = { type = ").add(in_quotes(type.text), type);
+  line.add(", count = ").add(in_quotes(count.text), count);
+  if (contents.text != "out") line.add(", contents = ").add(contents_of(contents.text), contents);
+  return {Line().add(in_quotes(name.text), name), line.add(" }"), name};
+}
+
 Argument argument_of(const std::string& word, const std::string& option) {
   const auto [name, value] = assigned(word, option, forms_of_arg);
-  if (const auto literal = literal_of(value)) return {*literal, {}};
-  const auto open = value.find('['), colon = value.find(':');
+  const std::string& text = value.text;
+  if (const auto literal = literal_of(text)) return {Line().add(*literal, value), {}, name};
+  const auto open = text.find('['), colon = text.find(':');
   if (open == std::string::npos || (colon != std::string::npos && colon < open)) {
-    const std::string type = trimmed(value.substr(0, colon));
-    if (colon == std::string::npos || !may_be_type(type)) refuse(option, forms_of_arg);
-    return {fmt::format("{{ {} = {} }}", element_type_of(type) ? type : in_quotes(type),
-                        in_quotes(trimmed(value.substr(colon + 1)))),
-            {}};
+    const Piece type = value.part(0, colon);
+    if (colon == std::string::npos || !may_be_type(type.text)) refuse(option, value, forms_of_arg);
+    const Piece number = value.part(colon + 1);
+    Line line;
+    line.add("{ ").add(element_type_of(type.text) ? type.text : in_quotes(type.text), type);
+    return {line.add(" = ").add(in_quotes(number.text), number).add(" }"), {}, name};
   }
-  const auto close = closing(value, open);
-  if (close == std::string::npos) refuse(option, "a ] is missing");
-  const std::string kind = trimmed(value.substr(0, open)), count = value.substr(open + 1, close - open - 1);
-  const std::string rest = trimmed(value.substr(close + 1));
-  if (kind == "local" && !rest.empty()) refuse(option, forms_of_arg);
-  if (kind == "local") return {fmt::format("{{ local = {} }}", in_quotes(count)), {}};
-  if (!may_be_type(kind))
-    refuse(option, fmt::format("there is no type '{}': such are float, int, uint, double, float4", kind));
-  if (!rest.empty() && rest.front() != ':') refuse(option, forms_of_arg);
-  const std::string contents = rest.empty() ? "out" : trimmed(rest.substr(1));
-  const std::string filled = contents == "out" ? "" : ", contents = " + contents_of(contents);
-  return {in_quotes(name),
-          fmt::format("{} = {{ type = {}, count = {}{} }}", name, in_quotes(kind), in_quotes(count), filled)};
+  const auto close = closing(text, open);
+  if (close == std::string::npos) refuse(option, value.part(open), "a ] is missing");
+  const Piece type = value.part(0, open), count = value.part(open + 1, close - open - 1),
+              rest = value.part(close + 1);
+  if (type.text != "local") return buffer_of(name, type, count, rest, option);
+  if (!rest.text.empty()) refuse(option, rest, forms_of_arg);
+  return {Line().add("{ local = ").add(in_quotes(count.text), count).add(" }"), {}, name};
 }
 
 // ---- --set
 
 struct AxisWords {
-  std::string name;
-  std::vector<std::string> values;  // as TOML
+  Piece name;
+  std::vector<Piece> values;  // as TOML
   std::string option;
 };
 
@@ -178,10 +239,16 @@ std::vector<AxisWords> axes_of(const Arguments& from) {
     const std::string option = "--set " + shell_word(word);
     const auto [name, text] = assigned(word, option, "write axis=value[,value], such as --set n=1e6,1e7");
     AxisWords axis{name, {}, option};
-    for (const auto& part : split(text, ',')) {
-      const std::string value = trimmed(part);
-      axis.values.push_back(number_in(value).value_or(in_quotes(value)));
+    std::size_t begin = 0;
+    for (const auto& part : split(text.text, ',')) {
+      Piece value = text.part(begin, part.size());
+      begin += part.size() + 1;
+      value.text = number_in(value.text).value_or(in_quotes(value.text));
+      axis.values.push_back(std::move(value));
     }
+    const auto is_same = [&axis](const AxisWords& other) { return other.name.text == axis.name.text; };
+    if (std::ranges::any_of(out, is_same))
+      refuse(option, name, fmt::format("--set {} stands twice: write its values in one", name.text));
     out.push_back(std::move(axis));
   }
   if (out.empty())
@@ -232,43 +299,58 @@ class Writer {
 
   Written of(const std::filesystem::path& file) {
     add(fmt::format("question = {}",
-                    in_quotes(fmt::format("How fast is {} of {}?", from_.kernel, file.filename().string()))),
-        "");
+                    in_quotes(fmt::format("How fast is {} of {}?", from_.kernel, file.filename().string()))));
     const auto axes = axes_of(from_);
-    add("[axes]", "");
-    for (const auto& axis : axes)
-      add(fmt::format("{} = {{ values = [{}]{} }}", axis.name, fmt::join(axis.values, ", "),
-                      is_tunable(from_, axis.name) ? ", tunable = true" : ""),
-          axis.option);
+    add("[axes]");
+    for (const auto& axis : axes) {
+      Line line;
+      line.add(axis.name.text, axis.name).add(" = { values = [");
+      for (const auto& value : axis.values)
+        line.add(&value == &axis.values.front() ? "" : ", ").add(value.text, value);
+      add(line.add(is_tunable(from_, axis.name.text) ? "], tunable = true }" : "] }"), axis.option);
+    }
     buffers();
     defines();
     launch();
     cost();
     checks();
     // What was typed is what runs, also where it is tunable.
-    add("[presets]", "");
+    add("[presets]");
     std::vector<std::string> sweep;
-    for (const auto& axis : axes) sweep.push_back(fmt::format("{}={}", axis.name, plain(axis.values)));
-    add("quick = " + in_quotes(fmt::format("{}", fmt::join(sweep, " "))), axes.front().option);
+    for (const auto& axis : axes) sweep.push_back(fmt::format("{}={}", axis.name.text, plain(axis.values)));
+    add({"quick = " + in_quotes(fmt::format("{}", fmt::join(sweep, " ")))}, axes.front().option);
     return std::move(out_);
   }
 
  private:
-  void add(const std::string& line, const std::string& option) {
-    out_.toml += line + "\n";
-    out_.options.push_back(option);
+  // A line that says more than an option.
+  void add(const std::string& line) { add(Line{line}, ""); }
+  void add(const Line& line, const std::string& option) {
+    out_.toml += line.text + "\n";
+    out_.written_as.push_back({option, line.parts});
+  }
+  // A line of an entry that is the whole value of an option.
+  void add_whole(const std::string& key, const std::string& value, const char* option) {
+    add(Line().add(key + " = ").add(in_quotes(value), Piece{value}), option + (" " + shell_word(value)));
   }
 
-  static std::string plain(std::vector<std::string> values) {
-    for (auto& value : values) std::erase(value, '"');
-    return fmt::format("{}", fmt::join(values, ","));
+  static std::string plain(const std::vector<Piece>& values) {
+    std::vector<std::string> out;
+    for (const auto& value : values) {
+      out.push_back(value.text);
+      std::erase(out.back(), '"');
+    }
+    return fmt::format("{}", fmt::join(out, ","));
   }
 
   void buffers() {
-    add("[buffers]", "");
+    add("[buffers]");
+    std::set<std::string> met;
     for (const auto& word : from_.args) {
       const std::string option = "--arg " + shell_word(word);
       Argument one = argument_of(word, option);
+      if (one.buffer && !met.insert(one.name.text).second)
+        refuse(option, one.name, fmt::format("there is a buffer '{}' already", one.name.text));
       if (one.buffer) add(*one.buffer, option);
       arguments_.emplace_back(std::move(one.of_launch), option);
     }
@@ -276,26 +358,30 @@ class Writer {
 
   void defines() {
     if (from_.defines.empty()) return;
-    add("[defines]", "");
+    add("[defines]");
+    std::set<std::string> met;
     for (const auto& word : from_.defines) {
       const std::string option = "--define " + shell_word(word);
       const auto [name, value] = assigned(word, option, "write NAME=EXPRESSION, as in --define TILE=16");
-      add(fmt::format("{} = {}", name, in_quotes(value)), option);
+      if (!met.insert(name.text).second)
+        refuse(option, name, fmt::format("there is a --define {} already", name.text));
+      add(Line().add(name.text, name).add(" = ").add(in_quotes(value.text), value), option);
     }
   }
 
   void launch() {
-    add("[[launches]]", "");
-    add("kernel = " + in_quotes(from_.kernel), "--kernel " + shell_word(from_.kernel));
+    add("[[launches]]");
+    add_whole("kernel", from_.kernel, "--kernel");
     if (from_.global.empty())
       throw Error(ErrorCode::usage,
                   "--kernel needs --global, the number of work-items, such as --global n or --global 'n,m'");
-    add("global = " + list_of(parts_of(from_.global)), "--global " + shell_word(from_.global));
+    add(Line().add("global = ").add(list_of(parts_of({from_.global}))),
+        "--global " + shell_word(from_.global));
     if (!from_.local.empty())
-      add("local = " + list_of(parts_of(from_.local)), "--local " + shell_word(from_.local));
-    add("args = [", "");
-    for (const auto& [argument, option] : arguments_) add(argument + ",", option);
-    add("]", "");
+      add(Line().add("local = ").add(list_of(parts_of({from_.local}))), "--local " + shell_word(from_.local));
+    add("args = [");
+    for (const auto& [argument, option] : arguments_) add(Line().add(argument).add(","), option);
+    add("]");
   }
 
   void cost() {
@@ -305,11 +391,10 @@ class Writer {
           ErrorCode::usage,
           "--bound needs --bytes or --operations, such as --bytes '8*n': rows tell the share of a peak");
     }
-    add("[cost]", "");
-    if (!from_.bytes.empty()) add("read = " + in_quotes(from_.bytes), "--bytes " + shell_word(from_.bytes));
-    if (!from_.operations.empty())
-      add("operations = " + in_quotes(from_.operations), "--operations " + shell_word(from_.operations));
-    if (!from_.bound.empty()) add("bound = " + in_quotes(from_.bound), "--bound " + shell_word(from_.bound));
+    add("[cost]");
+    if (!from_.bytes.empty()) add_whole("read", from_.bytes, "--bytes");
+    if (!from_.operations.empty()) add_whole("operations", from_.operations, "--operations");
+    if (!from_.bound.empty()) add_whole("bound", from_.bound, "--bound");
   }
 
   void checks() {
@@ -318,33 +403,19 @@ class Writer {
     for (const auto& word : from_.checks) {
       const std::string option = "--check " + shell_word(word);
       const auto [buffer, text] = assigned(word, option, forms_of_check);
-      add("[[checks]]", "");
-      add("buffer = " + in_quotes(buffer), option);
-      add(check_line(text), option);
-      if (!from_.within.empty()) add(tolerance_line(from_.within), "--within " + shell_word(from_.within));
+      add("[[checks]]");
+      add(Line().add("buffer = ").add(in_quotes(buffer.text), buffer), option);
+      add(Line().add(check_line(text.text), text), option);
+      if (!from_.within.empty())
+        add(Line().add(tolerance_line(from_.within), Piece{from_.within}),
+            "--within " + shell_word(from_.within));
     }
   }
 
   const Arguments& from_;
   Written out_;
-  std::vector<std::pair<std::string, std::string>> arguments_;  // of the launch, each with its option
+  std::vector<std::pair<Line, std::string>> arguments_;  // of the launch, each with its option
 };
-
-// What messages of the parser call the options, and the kernel file beside them.
-constexpr const char* shown = "options.toml";
-constexpr std::string_view shown_kernels = "options.cl";
-
-// Names the option in place of a line that the user never saw, and the kernel file by its name.
-std::string of_option(const std::string& message, const std::vector<std::string>& options,
-                      const std::filesystem::path& file) {
-  if (message.starts_with(shown_kernels)) return file.string() + message.substr(shown_kernels.size());
-  static const RE2 place(R"((?s)options\.toml:(\d+):\d+: (.*))");
-  std::size_t line = 0;
-  std::string rest;
-  if (!RE2::FullMatch(message, place, &line, &rest)) return message;
-  const std::string option = line >= 1 && line <= options.size() ? options[line - 1] : "";
-  return option.empty() ? "the command line: " + rest : option + ": " + rest;
-}
 
 }  // namespace
 
@@ -367,13 +438,10 @@ std::string Arguments::first_given() const {
 Written written(const Arguments& from, const std::filesystem::path& file) { return Writer(from).of(file); }
 
 Description description_of(const Arguments& from, const std::filesystem::path& file) {
-  const Written text = written(from, file);
-  try {
-    const auto canonical = std::filesystem::canonical(file);
-    return parse_description(text.toml, shown, canonical, kernel_text(canonical));
-  } catch (const Error& error) {
-    throw Error(error.code, of_option(error.what(), text.options, file));
-  }
+  Written text = written(from, file);
+  const auto canonical = std::filesystem::canonical(file);
+  return parse_description(text.toml, file.string(), canonical, kernel_text(canonical),
+                           std::move(text.written_as));
 }
 
 }  // namespace clweave::description

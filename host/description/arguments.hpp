@@ -27,15 +27,16 @@ struct Arguments {
   std::string first_given() const;
 };
 
-// Returns the description as TOML, and for each of its lines the option that it comes from, as messages name
-// it. Throws `usage` for words that are of no form that an option takes.
+// Returns the description as TOML, and for each of its lines the option that it comes from. Throws `usage`
+// for words that are of no form that an option takes.
 struct Written {
   std::string toml;
-  std::vector<std::string> options;
+  std::vector<WrittenAs> written_as;
 };
 Written written(const Arguments&, const std::filesystem::path& file);
 
-// Makes the description of a kernel file that has none. Throws `usage` that names the option.
+// Makes the description of a kernel file that has none. Throws `usage` that names the option and the place
+// in its value, as all does that is wrong with a case of it.
 Description description_of(const Arguments&, const std::filesystem::path& file);
 
 }  // namespace clweave::description

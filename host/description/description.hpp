@@ -169,9 +169,19 @@ struct FindingOf {
   std::string over;    // slope: an axis of numbers
 };
 
+// What a line of a description stands for that was not written as one: an option of the command line, or a
+// part of another tuner's file. Messages name that, as nobody saw the line.
+struct WrittenAs {
+  std::string of;  // "--arg x=float[n]:out"; empty: of no part alone
+  // Columns of the line at which parts of the option's value begin, and the character of it that each begins
+  // with; both from 1, ascending.
+  std::vector<std::pair<int, int>> parts = {};
+};
+
 struct Description {
-  std::filesystem::path file;  // the .cl, absolute
-  std::string text;            // of the description: its hash tells whether children read the same
+  std::filesystem::path file;         // the .cl, absolute
+  std::string text;                   // of the description: its hash tells whether children read the same
+  std::vector<WrittenAs> written_as;  // by line of the text; empty: it was written as it is
   std::string name, question, chapter, options;
   std::vector<suite::Axis> axes;
   std::vector<Expression> valid;
@@ -198,9 +208,10 @@ struct Description {
 // folder of the kernel file. Throws `usage` with line and column, and `io` for a file that cannot be read.
 Description read_description(const std::filesystem::path& file);
 // The same of a text, for tests and other languages: TOML of whose file messages speak as `shown`, and the
-// kernel file and its text.
+// kernel file and its text. `written_as` are those of the TOML's lines.
 Description parse_description(const std::string& toml, const std::string& shown,
-                              const std::filesystem::path& kernel_file, const std::string& kernels);
+                              const std::filesystem::path& kernel_file, const std::string& kernels,
+                              std::vector<WrittenAs> written_as = {});
 // Returns the TOML in the comments before any code of a kernel file, with blanks before it, so that lines and
 // columns are the file's; std::nullopt if there is none. Throws `usage` if nothing ends it.
 std::optional<std::string> description_in(const std::string& kernels, const std::string& shown);

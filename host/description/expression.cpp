@@ -82,7 +82,10 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string Place::text() const { return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column); }
+std::string Place::text() const {
+  if (line > 0) return fmt::format("{}:{}:{}", file, line, column);
+  return column > 0 ? fmt::format("{}, character {}", file, column) : file;
+}
 
 Expression::Expression(std::string text, Place place, const Names& known)
     : text_(std::move(text)),

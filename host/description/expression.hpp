@@ -20,10 +20,11 @@
 
 namespace clweave::description {
 
-// Place in a file, for messages: "saxpy.cl:12:9". Without a line, `file` is all, such as "--arg a=n".
+// Place in a file, for messages: "saxpy.cl:12:9". Without a line, it is in an option of the command line:
+// "--arg a=int:m, character 7"; without a column, too, `file` is all.
 struct Place {
   std::string file;
-  int line = 0, column = 0;  // from 1; columns are characters
+  int line = 0, column = 0;  // from 1; columns are characters, of an option those of its value
 
   std::string text() const;
 };

@@ -541,9 +541,10 @@ ExpressionTree parse_expression(const std::string& text, const Place& place, con
 
 Place place_within(const Place& begin, const std::string& text, std::size_t bytes) {
   Place place = begin;
-  if (place.line == 0) return place;
+  const bool is_option = place.line == 0;  // its characters are counted over lines
+  if (is_option && place.column == 0) return place;
   for (const char c : text.substr(0, bytes)) {
-    if (c == '\n') {
+    if (c == '\n' && !is_option) {
       ++place.line;
       place.column = 1;
     } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {  // characters of UTF-8, not bytes

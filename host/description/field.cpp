@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -63,13 +64,33 @@ void refuse(const Place& place, const std::string& what) {
 struct FieldMaker {
   std::string shown;
   std::vector<std::string> lines;
+  const std::vector<WrittenAs>& written_as;
 
   Place place_of(const toml::source_position& at) const {
-    return {shown, static_cast<int>(at.line), static_cast<int>(at.column)};
+    return place_of(static_cast<int>(at.line), static_cast<int>(at.column));
+  }
+  // The place in the text, or in what the line stands for.
+  Place place_of(int line, int column) const {
+    if (written_as.empty()) return {shown, line, column};
+    const auto index = static_cast<std::size_t>(line) - 1;
+    if (line < 1 || index >= written_as.size() || written_as[index].of.empty()) return {unnamed()};
+    Place place{written_as[index].of};
+    for (const auto& [begin, character] : written_as[index].parts) {
+      if (begin <= column) place.column = character;
+    }
+    return place;
+  }
+
+  // What options say together has no place in one of them.
+  std::string unnamed() const {
+    const bool is_command_line =
+        std::ranges::any_of(written_as, [](const WrittenAs& one) { return one.of.starts_with("--"); });
+    return is_command_line ? "the command line" : shown;
   }
 
   // The place behind the quotes that a text begins with.
   Place inside(const Place& quote) const {
+    if (quote.line == 0) return quote;  // an option's value has none
     const auto index = static_cast<std::size_t>(quote.line) - 1;
     if (quote.line < 1 || index >= lines.size()) return quote;
     const std::string& line = lines[index];
@@ -121,14 +142,16 @@ struct FieldMaker {
   }
 
   std::vector<Field::Entry> entries_of(const toml::table& table) const {
-    std::vector<Field::Entry> out;
+    std::map<std::pair<std::size_t, std::size_t>, Field::Entry> in_order;
     for (const auto& [key, value] : table) {
-      const Place place = place_of(key.source().begin);
+      const toml::source_position at = key.source().begin;
+      const Place place = place_of(at);
       if (std::ranges::any_of(key.str(), is_control)) refuse(place, "a key with a control character");
-      out.push_back({std::string(key.str()), place, made(value)});
+      in_order.emplace(std::pair(at.line, at.column),
+                       Field::Entry{std::string(key.str()), place, made(value)});
     }
-    std::ranges::sort(out, {},
-                      [](const auto& entry) { return std::pair(entry.place.line, entry.place.column); });
+    std::vector<Field::Entry> out;
+    for (auto& [at, entry] : in_order) out.push_back(std::move(entry));
     return out;
   }
 };
@@ -157,25 +180,28 @@ int unforeseen_line(std::string_view text) {
   return static_cast<int>(first - ends.begin()) + 1;
 }
 
-toml::table read(std::string_view text, const std::string& shown) {
+toml::table read(std::string_view text, const FieldMaker& places) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
     const std::string why(error.description());
     const bool lacks_quotes = why.find("could not determine value type") != std::string::npos;
-    refuse({shown, static_cast<int>(at.line), static_cast<int>(at.column)},
+    refuse(places.place_of(at),
            "no TOML: " + why +
                (lacks_quotes ? "; words and expressions stand in quotes, such as \"2 * n\"" : ""));
   } catch (const Unforeseen&) {
-    refuse({shown, unforeseen_line(text), 1}, "no TOML: a line that begins like no entry and no [table]");
+    refuse(places.place_of(unforeseen_line(text), 1),
+           "no TOML: a line that begins like no entry and no [table]");
   }
 }
 
 }  // namespace
 
-Field parse_toml(const std::string& text, const std::string& shown) {
-  Field all = FieldMaker{shown, split(text, '\n')}.made(read(text, shown)).named("the description");
+Field parse_toml(const std::string& text, const std::string& shown,
+                 const std::vector<WrittenAs>& written_as) {
+  const FieldMaker maker{shown, split(text, '\n'), written_as};
+  Field all = maker.made(read(text, maker)).named("the description");
   // The whole begins where its first entry does, not with what stands before it.
   const auto& entries = std::get<std::vector<Field::Entry>>(all.node_->value);
   if (!entries.empty()) {

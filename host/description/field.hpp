@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/namespaces.hpp"
+#include "description/description.hpp"
 #include "description/expression.hpp"
 
 namespace clweave::description {
@@ -51,7 +52,8 @@ class Field {
   Field named(std::string label) const;
 
  private:
-  friend Field parse_toml(const std::string& text, const std::string& shown);
+  friend Field parse_toml(const std::string& text, const std::string& shown,
+                          const std::vector<WrittenAs>& written_as);
   friend struct FieldMaker;
 
   struct Entry;
@@ -84,8 +86,9 @@ class Table {
   Field of_;
 };
 
-// Returns the whole text as a table, "the description"; messages name its file as `shown`. Throws `usage`
-// with line and column for what is no TOML.
-Field parse_toml(const std::string& text, const std::string& shown);
+// Returns the whole text as a table, "the description"; messages name its file as `shown`, or what
+// `written_as` say of each line. Throws `usage` with line and column for what is no TOML.
+Field parse_toml(const std::string& text, const std::string& shown,
+                 const std::vector<WrittenAs>& written_as = {});
 
 }  // namespace clweave::description

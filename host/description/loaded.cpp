@@ -24,6 +24,19 @@ Kept& kept() {
   return all;
 }
 
+nlohmann::json json_of(const std::vector<WrittenAs>& written_as) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& one : written_as) out.push_back({{"of", one.of}, {"parts", one.parts}});
+  return out;
+}
+
+std::vector<WrittenAs> written_as_of(const nlohmann::json& texts) {
+  std::vector<WrittenAs> out;
+  for (const auto& one : texts)
+    out.push_back({one.at("of"), one.at("parts").get<std::vector<std::pair<int, int>>>()});
+  return out;
+}
+
 Loaded loaded_of(const Description& from) {
   Loaded out{from.name, from.file, from.is_checked(), {}};
   for (std::size_t b = 0; b < from.buffers.size(); ++b) {
@@ -36,7 +49,8 @@ Loaded loaded_of(const Description& from) {
 
 void load(Description from) {
   Loaded one = loaded_of(from);
-  nlohmann::json text = {{"file", from.file.string()}, {"text", from.text}};
+  nlohmann::json text = {
+      {"file", from.file.string()}, {"text", from.text}, {"written_as", json_of(from.written_as)}};
   add_family(family_of(std::move(from)), one.file.filename().string());
   kept().descriptions.push_back(std::move(one));
   kept().texts.push_back(std::move(text));
@@ -54,7 +68,8 @@ void load_texts(const nlohmann::json& texts) {
   for (const auto& one : texts) {
     if (std::ranges::find(kept().texts, one) != kept().texts.end()) continue;
     const std::filesystem::path file = one.at("file").get<std::string>();
-    load(parse_description(one.at("text"), file.filename().string(), file, kernel_text(file)));
+    load(parse_description(one.at("text"), file.filename().string(), file, kernel_text(file),
+                           written_as_of(one.at("written_as"))));
   }
 }
 

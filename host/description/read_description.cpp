@@ -178,7 +178,7 @@ std::optional<std::string> description_in(const std::string& text, const std::st
 }
 
 Description parse_description(const std::string& toml, const std::string& shown, const fs::path& kernel_file,
-                              const std::string& kernels) {
+                              const std::string& kernels, std::vector<WrittenAs> written_as) {
   if (toml.size() > most_bytes)
     throw Error(ErrorCode::usage, fmt::format("{}: a description of {} bytes, and it may have {}", shown,
                                               toml.size(), most_bytes));
@@ -187,7 +187,8 @@ Description parse_description(const std::string& toml, const std::string& shown,
   parts.made.text = toml;
   parts.made.name = name_of(kernel_file, shown);
   parts.folder = kernel_file.parent_path();
-  const Table all = parse_toml(toml, shown).table(keys());
+  parts.made.written_as = std::move(written_as);
+  const Table all = parse_toml(toml, shown, parts.made.written_as).table(keys());
   read_parts(all, parts);
   const bool is_file = fs::path(shown).extension() == ".toml" || fs::path(shown).extension() == ".cl";
   const std::string shown_kernels =

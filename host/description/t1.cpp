@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -362,17 +361,6 @@ class Translation {
   std::vector<std::string> lines_, parts_;
 };
 
-// Replaces the line and column of the description by the part of the input.
-std::string with_part(const std::string& message, const std::string& shown,
-                      const std::vector<std::string>& parts) {
-  std::size_t line = 0;
-  std::string rest;
-  if (!RE2::FullMatch(message, RE2(R"((?s).*?:(\d+):\d+: (.*))"), &line, &rest) || line < 1 ||
-      line > parts.size())
-    return message;
-  return fmt::format("{}: {}: {}", shown, parts[line - 1], rest);
-}
-
 }  // namespace
 
 FromT1 from_t1(const std::string& text, const std::string& shown) {
@@ -388,11 +376,9 @@ Description read_t1(const fs::path& file) {
   const Place of_file = {shown + ": KernelSpecification.KernelFile"};
   const fs::path folder = fs::canonical(file).parent_path();
   const fs::path kernels = path_within(folder, made.kernel_file.string(), of_file);
-  try {
-    return parse_description(made.toml, shown, kernels, kernel_text(kernels));
-  } catch (const Error& error) {
-    throw Error(error.code, with_part(error.what(), shown, made.parts));
-  }
+  std::vector<WrittenAs> written_as;
+  for (const auto& part : made.parts) written_as.push_back({fmt::format("{}: {}", shown, part)});
+  return parse_description(made.toml, shown, kernels, kernel_text(kernels), std::move(written_as));
 }
 
 }  // namespace clweave::description

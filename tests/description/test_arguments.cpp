@@ -5,11 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
+#include "description/loaded.hpp"
 
 using namespace clweave::description;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 namespace {
 
@@ -108,19 +114,19 @@ TEST(Arguments, EveryLineHasItsOption) {
   from.bound = "memory";
   const Written text = written(from, "scale.cl");
   const auto lines = split(text.toml, '\n');
-  ASSERT_EQ(lines.size(), text.options.size() + 1) << text.toml;
+  ASSERT_EQ(lines.size(), text.written_as.size() + 1) << text.toml;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (lines[i].starts_with("x = {")) {
-      EXPECT_EQ(text.options[i], R"(--arg "x=float[n]:iota")");
+      EXPECT_EQ(text.written_as[i].of, R"(--arg "x=float[n]:iota")");
     }
     if (lines[i] == "ulp = 2") {
-      EXPECT_EQ(text.options[i], "--within 2ulp");
+      EXPECT_EQ(text.written_as[i].of, "--within 2ulp");
     }
     if (lines[i].starts_with("read = ")) {
-      EXPECT_EQ(text.options[i], "--bytes \"8*n\"");
+      EXPECT_EQ(text.written_as[i].of, "--bytes \"8*n\"");
     }
     if (lines[i].starts_with("bound = ")) {
-      EXPECT_EQ(text.options[i], "--bound memory");
+      EXPECT_EQ(text.written_as[i].of, "--bound memory");
     }
   }
 }
@@ -148,6 +154,87 @@ TEST(Arguments, AreRefusedWithTheirForm) {
                 }),
                 HasSubstr("write 2ulp"))
         << within;
+}
+
+// ---- Errors: the option, and the character of its value
+
+class OptionErrors : public testing::Test {
+ protected:
+  std::string error_of(const Arguments& from) const {
+    try {
+      load(description_of(from, folder_.path() / "scale.cl"));
+      return "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code, ErrorCode::usage);
+      EXPECT_THAT(error.what(), Not(HasSubstr("toml"))) << "nobody wrote such a file";
+      return error.what();
+    }
+  }
+  Arguments right() const {
+    Arguments out = scale();
+    out.args = {"x=float[n]:random", "y=float[n]:out", "m=uint:n"};
+    return out;
+  }
+  std::string with_arg(std::size_t index, const std::string& text) const {
+    Arguments from = right();
+    from.args[index] = text;
+    return error_of(from);
+  }
+  void SetUp() override {
+    std::ofstream(folder_.path() / "scale.cl")
+        << "kernel void scale(global const float* x, global float* y, uint m) {}\n";
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(OptionErrors, NameThePlaceWithinTheOption) {
+  EXPECT_THAT(with_arg(0, "x=float[n]:randm"),
+              StartsWith(R"(--arg "x=float[n]:randm", character 12: unknown name 'randm')"));
+  EXPECT_THAT(with_arg(0, "x=float[ 2*q]:random"),
+              StartsWith(R"(--arg "x=float[ 2*q]:random", character 12: unknown name 'q')"));
+  EXPECT_THAT(with_arg(0, " x = flaot[n]"), HasSubstr("character 6: there is no type 'flaot'"));
+  EXPECT_THAT(with_arg(0, "x=float[n"), HasSubstr("character 8: a ] is missing"));
+  EXPECT_THAT(with_arg(0, "x=int[n]:normal(0,1)"), HasSubstr("character 10: normal contents are"));
+  EXPECT_THAT(with_arg(0, "min=float[n]:random"), HasSubstr("character 1: buffer 'min'"));
+  EXPECT_THAT(with_arg(2, "m=uint:\xC3\xA4+q"), HasSubstr("character 8: ")) << "characters, not bytes";
+  EXPECT_THAT(with_arg(2, "m=uint:n + (q"), HasSubstr("character 13: "));
+  EXPECT_THAT(with_arg(2, "m=float:n"), HasSubstr("--kernel scale, character 1: argument 3 of scale is"));
+  EXPECT_THAT(with_arg(1, "x=float[n]:out"), HasSubstr("character 1: there is a buffer 'x' already"));
+  Arguments from = right();
+  from.global = "round_up(n,8), q";
+  EXPECT_THAT(error_of(from), StartsWith(R"(--global "round_up(n,8), q", character 16: unknown name 'q')"));
+  from = right();
+  from.local = "32,32";
+  EXPECT_THAT(error_of(from), StartsWith("--local 32,32: 'local' has 2 dimensions"));
+  from = right();
+  from.set = {"n=100,,200"};
+  EXPECT_THAT(error_of(from), StartsWith("--set n=100,,200, character 7: value 2 of 'values' of axis 'n' is empty"));
+  from.set = {"n=100", "n=200"};
+  EXPECT_THAT(error_of(from), HasSubstr("character 1: --set n stands twice"));
+  from = right();
+  from.checks = {"y=2*z[i]"};
+  EXPECT_THAT(error_of(from), StartsWith("--check \"y=2*z[i]\", character 5: "));
+  from = right();
+  from.defines = {"TILE=2*q"};
+  EXPECT_THAT(error_of(from), StartsWith("--define \"TILE=2*q\", character 8: unknown name 'q'"));
+}
+
+// A count that is not whole in one case is found when the cases are planned.
+TEST_F(OptionErrors, NameThePlaceOfWhatACaseShows) {
+  EXPECT_THAT(with_arg(0, "x=float[n/3]:random"),
+              StartsWith(R"(--arg "x=float[n/3]:random", character 9: 'n/3' )"));
+  Arguments from = right();
+  from.global = "n/7";
+  EXPECT_THAT(error_of(from), StartsWith("--global n/7, character 1: 'n/7' "));
+}
+
+TEST_F(OptionErrors, OfTheKernelFileNameIt) {
+  Arguments from = right();
+  from.kernel = "scael";
+  EXPECT_THAT(error_of(from),
+              StartsWith("--kernel scael, character 1: the kernel file has no kernel 'scael'"));
 }
 
 }  // namespace
