@@ -33,15 +33,18 @@ void check(bool right, const char* who, fmt::format_string<Args...> what, Args&&
 
 void check_values(std::span<const double> values, const char* who) {
   check(!values.empty(), who, "there are no values");
-  for (std::size_t i = 0; i < values.size(); ++i)
-    check(std::isfinite(values[i]), who, "value {} of {} is {}, not a finite number", i + 1, values.size(),
-          values[i]);
+  const auto wrong =
+      std::find_if_not(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  if (wrong == values.end()) return;
+  check(false, who, "value {} of {} is {}, not a finite number", wrong - values.begin() + 1, values.size(),
+        *wrong);
 }
 
 void check_positive(std::span<const double> values, const char* who) {
   check_values(values, who);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    check(values[i] > 0, who, "value {} of {} is {}, not positive", i + 1, values.size(), values[i]);
+  const auto wrong = std::find_if_not(values.begin(), values.end(), [](double v) { return v > 0; });
+  if (wrong == values.end()) return;
+  check(false, who, "value {} of {} is {}, not positive", wrong - values.begin() + 1, values.size(), *wrong);
 }
 
 std::vector<double> sorted(std::span<const double> values) {

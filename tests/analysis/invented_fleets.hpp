@@ -61,13 +61,18 @@ class Inventor {
     for (std::size_t c = 0; c < blank_.cases.size(); ++c) blank_.cases[c].log_times = {middle[c]};
   }
 
+  // A single process decides by itself, so its times are kept as the devices' alone.
   IdenticalDevices fleet(std::size_t n, const Invention& how = {}) {
     IdenticalDevices out = blank_;
     out.units.assign(n, {});
     for (std::size_t u = 0; u < n; ++u) out.units[u].location = std::to_string(u);
     for (auto& one : out.cases) {
-      const std::vector<double> blank(how.processes, one.log_times.front());
-      one.by_process.assign(n, blank);
+      const double middle = one.log_times.front();
+      one.by_process.clear();
+      if (how.processes == 1)
+        one.log_times.assign(n, middle);
+      else
+        one.by_process.assign(n, std::vector<double>(how.processes, middle));
     }
     for (std::size_t u = 0; u < n; ++u) {
       const double chance = normal(), core = how.core * chance, memory = how.memory * chance;
@@ -75,7 +80,7 @@ class Inventor {
         for (const auto& family : families_) add_process(out, u, p, family.cases, core, memory, how);
       }
     }
-    take_medians(out);
+    if (how.processes > 1) take_medians(out);
     return out;
   }
 
@@ -95,8 +100,9 @@ class Inventor {
     const double once = how.slow_once > 0 && uniform() < how.slow_once ? std::log(1.2) : 0;
     for (const std::size_t c : cases) {
       const auto& off = (*pool_of_[c])[random_() % pool_of_[c]->size()];
-      out.cases[c].by_process[u][p] +=
-          sign * off[session] + (out.cases[c].bound == Bound::memory ? memory : core) + once;
+      DeviceCase& one = out.cases[c];
+      (one.by_process.empty() ? one.log_times[u] : one.by_process[u][p]) +=
+          sign * off[session] + (one.bound == Bound::memory ? memory : core) + once;
     }
   }
   // The standard's distributions differ between libraries, its engines do not.
@@ -120,6 +126,7 @@ inline void slow_down(IdenticalDevices& fleet, std::size_t device, double factor
   for (auto& one : fleet.cases) {
     if (!where(one)) continue;
     one.log_times[device] += std::log(factor);
+    if (one.by_process.empty()) continue;
     for (double& log_time : one.by_process[device]) log_time += std::log(factor);
   }
 }

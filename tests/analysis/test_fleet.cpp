@@ -14,6 +14,7 @@
 #include <set>
 
 #include "analysis/compared_rows.hpp"
+#include "analysis/fleet/effects.hpp"
 #include "analysis/invented_fleets.hpp"
 #include "suite/family.hpp"
 
@@ -311,6 +312,32 @@ TEST(Fleet, OfGoodCardsIsNotSaidToBeSpread) {
     }
     EXPECT_LE(100 * alarms, fleets) << how.core << " " << how.slow_once;
   }
+}
+
+// A device that lacks a family has one less, so that both an even and an odd number of others are met.
+TEST(Fleet, AFamilyIsHeldAgainstTheMedianOfTheOthersThatADeviceHas) {
+  Inventor invent(unseen + 16);
+  IdenticalDevices devices = invent.fleet(few_devices);
+  for (auto& one : devices.cases) {
+    if (in_copy(one)) one.log_times[2] = unmeasured;
+  }
+  const Effects effects = effects_over(devices, devices.families(), centres(devices));
+  std::size_t lacking = 0;
+  for (const Measure& measure : effects.measures) {
+    if (measure.of != Measure::Of::family_over_others) continue;
+    for (std::size_t u = 0; u < few_devices; ++u) {
+      const double own = effects.of_family(measure.family, u);
+      std::vector<double> others;
+      for (std::size_t f = 0; f < effects.families.size(); ++f)
+        others.push_back(f == measure.family ? unmeasured : effects.of_family(f, u));
+      lacking += std::isnan(own) ? 1 : 0;
+      if (std::isnan(own))
+        EXPECT_TRUE(std::isnan(measure.values[u]));
+      else
+        EXPECT_DOUBLE_EQ(measure.values[u], own - middle_of(others)) << measure.family << " " << u;
+    }
+  }
+  EXPECT_EQ(lacking, 1U);
 }
 
 TEST(Fleet, OfFewerThanFourCardsIsNotJudgedByTimes) {

@@ -38,6 +38,14 @@ void add_memory(Effects& effects) {
   effects.measures.push_back(std::move(out));
 }
 
+// Returns the median of sorted values but one of them.
+double median_without(const std::vector<double>& sorted, double one) {
+  const auto left_out = static_cast<std::size_t>(std::ranges::lower_bound(sorted, one) - sorted.begin());
+  const std::size_t n = sorted.size() - 1;
+  const auto at = [&](std::size_t i) { return sorted[i < left_out ? i : i + 1]; };
+  return std::lerp(at((n - 1) / 2), at(n / 2), n % 2 == 0 ? 0.5 : 0);
+}
+
 // Adds what all families have in common, and each family over the median of the others.
 void add_common(Effects& effects) {
   constexpr std::size_t least_families = 4;  // of fewer the median is that of the odd one
@@ -50,17 +58,21 @@ void add_common(Effects& effects) {
     all.values.push_back(2 * effects.families_of(u) < families ? unmeasured : middle_of(own));
   }
   effects.measures.push_back(std::move(all));
+  std::vector<std::vector<double>> sorted(effects.size());  // per device its families', once for all of them
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    for (std::size_t f = 0; f < families; ++f) {
+      if (const double value = effects.of_family(f, u); !std::isnan(value)) sorted[u].push_back(value);
+    }
+    std::ranges::sort(sorted[u]);
+  }
   for (std::size_t f = 0; f < families; ++f) {
     Measure over{Measure::Of::family_over_others, f, effects.families[f].prior, {}};
     for (std::size_t u = 0; u < effects.size(); ++u) {
-      std::vector<double> others;
-      for (std::size_t g = 0; g < families; ++g) {
-        if (const double value = effects.of_family(g, u); g != f && !std::isnan(value))
-          others.push_back(value);
-      }
-      over.own.push_back(effects.of_family(f, u));
-      over.values.push_back(others.size() + 1 < least_families ? unmeasured
-                                                               : effects.of_family(f, u) - median(others));
+      const double own = effects.of_family(f, u);
+      over.own.push_back(own);
+      over.values.push_back(std::isnan(own) || sorted[u].size() < least_families
+                                ? unmeasured
+                                : own - median_without(sorted[u], own));
     }
     effects.measures.push_back(std::move(over));
   }

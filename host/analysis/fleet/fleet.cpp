@@ -747,13 +747,14 @@ void note_missing(Fleet& fleet) {
 
 // Notes devices of which a process was slow as a whole, but not those that decide: they are the more.
 void note_slow_processes(const Effects& effects, double margin, Fleet& fleet) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t most = 5, least_processes = 3;
   std::vector<std::size_t> all(effects.devices->cases.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::size_t n = 0;
   for (std::size_t u = 0; u < effects.size(); ++u) {
-    const auto processes = process_effects_of(*effects.devices, u, all, effects.centres);
-    if (processes.size() < 3 || fleet.devices[u].verdict != DeviceVerdict::fine) continue;
+    if (fleet.devices[u].verdict != DeviceVerdict::fine) continue;
+    const auto processes = process_effects_of(*effects.devices, u, all, effects.centres, least_processes);
+    if (processes.size() < least_processes) continue;
     std::vector<double> slow;
     const double usual = median(processes);
     std::ranges::copy_if(processes, std::back_inserter(slow),

@@ -230,13 +230,14 @@ double effect_of(const IdenticalDevices& devices, std::size_t unit, const std::v
 
 std::vector<double> process_effects_of(const IdenticalDevices& devices, std::size_t unit,
                                        const std::vector<std::size_t>& cases,
-                                       const std::vector<double>& centres) {
+                                       const std::vector<double>& centres, std::size_t least) {
   std::vector<double> out;
   std::size_t processes = 0;
   for (const std::size_t c : cases) {
     const auto& all = devices.cases[c].by_process;
     if (!all.empty()) processes = std::max(processes, all[unit].size());
   }
+  if (processes < least) return out;
   for (std::size_t process = 0; process < processes; ++process) {
     const double effect = effect_by(devices, cases, centres, [&](const DeviceCase& one) {
       return one.by_process.empty() || process >= one.by_process[unit].size() ? unmeasured

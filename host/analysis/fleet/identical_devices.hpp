@@ -74,10 +74,10 @@ std::vector<double> centres(const IdenticalDevices&);
 double effect_of(const IdenticalDevices&, std::size_t unit, const std::vector<std::size_t>& cases,
                  const std::vector<double>& centres);
 
-// Returns the same of each of its processes; empty: nobody knows.
+// Returns the same of each of its processes; empty: nobody knows, or there are fewer than `least` of them.
 std::vector<double> process_effects_of(const IdenticalDevices&, std::size_t unit,
                                        const std::vector<std::size_t>& cases,
-                                       const std::vector<double>& centres);
+                                       const std::vector<double>& centres, std::size_t least);
 
 // Returns whether most of a family's cases are limited by this resource.
 bool mostly_bound(const IdenticalDevices&, const IdenticalDevices::OfFamily&, Bound);

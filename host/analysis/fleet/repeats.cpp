@@ -51,7 +51,7 @@ std::vector<std::size_t> slow_families(const Effects& effects, const FleetDevice
 // Counts the processes of a device that were slow in these cases; a single process is as slow as the device.
 SlowProcesses slow_in(const Effects& effects, std::size_t device, const std::vector<std::size_t>& cases,
                       double margin) {
-  const auto processes = process_effects_of(*effects.devices, device, cases, effects.centres);
+  const auto processes = process_effects_of(*effects.devices, device, cases, effects.centres, 2);
   if (processes.size() < 2) return {1, 1};
   const auto slow = std::ranges::count_if(processes, [&](double effect) { return effect > margin; });
   return {static_cast<std::size_t>(slow), processes.size()};
@@ -67,7 +67,8 @@ bool slow_in_most(const Effects& effects, std::size_t u, std::size_t f, double m
 // Counts the processes of a device and family.
 Accidents accidents_of(const Effects& effects, double margin, std::size_t u, std::size_t f, bool slow) {
   if (std::isnan(effects.of_family(f, u))) return {};
-  const auto processes = process_effects_of(*effects.devices, u, effects.families[f].cases, effects.centres);
+  const auto processes =
+      process_effects_of(*effects.devices, u, effects.families[f].cases, effects.centres, 2);
   if (processes.size() < 2) return {slow ? 1.0 : 0.0, 1};
   const double least = *std::ranges::min_element(processes);
   const auto slower =
