@@ -77,21 +77,25 @@ Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unf
   for (const auto& record : resumed_->records) done_.emplace(row_key(record), &record);
 }
 
+// Adds what each step of a repetition is predicted to take, in seconds, and whether it measures a peak.
+void Campaign::add_steps(const DevicePlan& plan, int run, std::vector<double>& predicted,
+                         std::vector<bool>& are_peaks) const {
+  for (const auto& group : groups_of(plan, run)) {
+    for (const auto& job : group.jobs) {
+      const bool again = rules_.peaks_once && job.is_peak && run > 1;
+      predicted.push_back(again ? 0 : predicted_of(job, plan.device));
+      are_peaks.push_back(job.is_peak);
+    }
+  }
+}
+
 Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> parallel_plans) {
   const int runs = rules_.runs;
   std::vector<double> predicted;
   std::vector<bool> are_peaks;
   for (int run = 1; run <= runs; ++run) {
-    const auto predict = [&](const DevicePlan& plan) {
-      for (const auto& group : groups_of(plan, run)) {
-        for (const auto& job : group.jobs) {
-          predicted.push_back(predicted_of(job, plan.device));
-          are_peaks.push_back(job.is_peak);
-        }
-      }
-    };
-    for (const auto& plan : plans) predict(plan);
-    for (const auto& parallel : parallel_plans) predict(parallel.plans.front());
+    for (const auto& plan : plans) add_steps(plan, run, predicted, are_peaks);
+    for (const auto& parallel : parallel_plans) add_steps(parallel.plans.front(), run, predicted, are_peaks);
   }
   for (const double seconds : predicted) remaining_s_ += seconds;
   predicted_ = predicted;
@@ -196,6 +200,7 @@ void Campaign::run_device(DevicePlan& plan, int run) {
         continue;
       }
       if (rules_.environment.interrupts() != 0) return;
+      if (take_known_peak(plan, case_runner, job, run, order)) continue;
       if (budget_spent()) {
         ++skipped_;
         has_all_cases = false;
@@ -215,8 +220,13 @@ void Campaign::run_device(DevicePlan& plan, int run) {
     unfinished_.insert(plan.file->path());
     return;
   }
+  write_findings(plan, case_runner, run);
+}
+
+void Campaign::write_findings(const DevicePlan& plan, const CaseRunner& case_runner, int run) {
   for (auto& record : case_runner.plausibility().findings()) {
     record.run = run;
+    if (rules_.peaks_once && run > 1 && record.family == peak_family) continue;  // as in the first
     if (done_.contains(row_key(record))) continue;
     fill_common_columns(record, common_, run);
     plan.file->write(record, {});
@@ -328,6 +338,31 @@ void Campaign::append_followup_jobs(Group& group, const DevicePlan& plan,
   predicted_.insert(predicted_.begin() + static_cast<std::ptrdiff_t>(step_), predicted.begin(),
                     predicted.end());
   progress_->insert(step_, predicted);
+}
+
+// Returns whether a row of this peak that no other process disturbed, of an earlier run or measured before,
+// serves again. One measured before is written, as the file is to be whole.
+bool Campaign::take_known_peak(DevicePlan& plan, CaseRunner& case_runner, const Job& job, int run,
+                               std::int64_t order) {
+  if (!rules_.peaks_once || !job.is_peak) return false;
+  const std::string key = key_of(plan.device, job, 1);
+  const auto serves = [&](const Record& record) {
+    return record.ok() && record.time_s && record.disturbed.empty() && row_key(record) == key;
+  };
+  if (const auto it = std::ranges::find_if(records_, serves); it != records_.end()) {
+    case_runner.add_measured_row(job, *it);
+    return true;
+  }
+  const auto it = std::ranges::find_if(rules_.known_peaks, serves);
+  if (it == rules_.known_peaks.end() || run > 1) return false;
+  Record record = *it;
+  fill_common_columns(record, common_, run);
+  record.time_utc = it->time_utc;
+  record.order = order;
+  case_runner.add_measured_row(job, record);
+  plan.file->write(record, {});
+  records_.push_back(std::move(record));
+  return true;
 }
 
 void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& group, const Job& job,

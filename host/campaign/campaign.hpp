@@ -58,6 +58,10 @@ struct ParallelPlan {
 struct CampaignRules {
   SamplingOptions sampling;
   std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
+  // Measures a peak that was measured on a quiet machine once, in the first run or before it in one of the
+  // known rows, which then become rows of this run, too, with the time of their measurement.
+  bool peaks_once = false;
+  std::vector<Record> known_peaks = {};
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
@@ -95,11 +99,15 @@ class Campaign {
     bool asked = false;                         // the baseline was asked for more
   };
   std::vector<Group> groups_of(const DevicePlan&, int run) const;
+  void add_steps(const DevicePlan&, int run, std::vector<double>& predicted,
+                 std::vector<bool>& are_peaks) const;
   void run_device(DevicePlan&, int run);
+  void write_findings(const DevicePlan&, const CaseRunner&, int run);
   void run_parallel(ParallelPlan&, int run);
   void append_followup_jobs(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
+  bool take_known_peak(DevicePlan&, CaseRunner&, const Job&, int run, std::int64_t order);
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions sampling_of(const Job&, double predicted_s) const;
