@@ -118,7 +118,7 @@ void add_row(std::string& out, const Line& cells, const std::vector<Place>& plac
 
 std::string markdown_text(std::string text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> escapes = {
-      {{"<", "&lt;"}, {"![", "!\\["}, {"](", "]\\("}, {"```", "\\`\\`\\`"}}};
+      {{"<", "&lt;"}, {"![", "!\\["}, {"](", "]\\("}, {"```", R"(\`\`\`)"}}};
   for (const auto& [raw, safe] : escapes) {
     for (auto at = text.find(raw); at != std::string::npos; at = text.find(raw, at + safe.size()))
       text.replace(at, raw.size(), safe);
