@@ -157,7 +157,7 @@ std::string no_option(const std::string& word, const CLI::App& app,
   for (const auto* one : commands) {  // of which run is the one that most are of
     if (command == nullptr && near.empty() && one->get_name() == "run") {
       near = near_option(word, *one);
-      if (!near.empty()) near = one->get_name() + " " + near;
+      if (!near.empty()) near.insert(0, one->get_name() + " ");
     }
   }
   return fmt::format("{} no option {}{}", command != nullptr ? command->get_name() + " has" : "there is",
