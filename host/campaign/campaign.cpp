@@ -200,7 +200,7 @@ void Campaign::run_device(DevicePlan& plan, int run) {
         continue;
       }
       if (rules_.environment.interrupts() != 0) return;
-      if (take_known_peak(plan, case_runner, job, run, order)) continue;
+      if (take_known_peak(plan, case_runner, job)) continue;
       if (budget_spent()) {
         ++skipped_;
         has_all_cases = false;
@@ -340,28 +340,15 @@ void Campaign::append_followup_jobs(Group& group, const DevicePlan& plan,
   progress_->insert(step_, predicted);
 }
 
-// Returns whether a row of this peak that no other process disturbed, of an earlier run or measured before,
-// serves again. One measured before is written, as the file is to be whole.
-bool Campaign::take_known_peak(DevicePlan& plan, CaseRunner& case_runner, const Job& job, int run,
-                               std::int64_t order) {
+// Returns whether a row of this peak that no other process disturbed, of an earlier repetition, serves again.
+bool Campaign::take_known_peak(const DevicePlan& plan, CaseRunner& case_runner, const Job& job) const {
   if (!rules_.peaks_once || !job.is_peak) return false;
   const std::string key = key_of(plan.device, job, 1);
-  const auto serves = [&](const Record& record) {
+  const auto it = std::ranges::find_if(records_, [&](const Record& record) {
     return record.ok() && record.time_s && record.disturbed.empty() && row_key(record) == key;
-  };
-  if (const auto it = std::ranges::find_if(records_, serves); it != records_.end()) {
-    case_runner.add_measured_row(job, *it);
-    return true;
-  }
-  const auto it = std::ranges::find_if(rules_.known_peaks, serves);
-  if (it == rules_.known_peaks.end() || run > 1) return false;
-  Record record = *it;
-  fill_common_columns(record, common_, run);
-  record.time_utc = it->time_utc;
-  record.order = order;
-  case_runner.add_measured_row(job, record);
-  plan.file->write(record, {});
-  records_.push_back(std::move(record));
+  });
+  if (it == records_.end()) return false;
+  case_runner.add_measured_row(job, *it);
   return true;
 }
 

@@ -58,10 +58,7 @@ struct ParallelPlan {
 struct CampaignRules {
   SamplingOptions sampling;
   std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
-  // Measures a peak that was measured on a quiet machine once, in the first run or before it in one of the
-  // known rows, which then become rows of this run, too, with the time of their measurement.
-  bool peaks_once = false;
-  std::vector<Record> known_peaks = {};
+  bool peaks_once = false;  // measures a peak that nothing disturbed in an earlier repetition no more
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
@@ -107,7 +104,7 @@ class Campaign {
   void append_followup_jobs(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
-  bool take_known_peak(DevicePlan&, CaseRunner&, const Job&, int run, std::int64_t order);
+  bool take_known_peak(const DevicePlan&, CaseRunner&, const Job&) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions sampling_of(const Job&, double predicted_s) const;

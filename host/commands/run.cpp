@@ -341,31 +341,6 @@ std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, Prepare
   return out;
 }
 
-// Returns the rows of peaks in the file that --overwrite replaces, if they are of this program and computer.
-std::vector<Record> peaks_replaced(const MeasureOptions& options) {
-  const bool has_own_alone = options.selection.bounding_peaks;
-  if (!options.overwrite || !options.selection.peaks || !has_own_alone || options.always_peaks ||
-      !options.kernels.empty())
-    return {};
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(options.csv, none)) return {};
-  try {
-    const Record here = provenance({}, options.selection.seed, options.label);
-    auto out = records_of(read_csv(options.csv), options.csv);
-    std::erase_if(out, [&](const Record& one) {
-      return one.family != peak_family || !one.finding.empty() || one.is_baseline() ||
-             one.version != here.version || one.host != here.host || one.label != here.label ||
-             one.seed != here.seed;
-    });
-    if (!out.empty())
-      log_line("clweave: peaks that {} has of a quiet machine are not measured again, unless by --peak\n",
-               options.csv);
-    return out;
-  } catch (const Error&) {  // another file than one of results
-    return {};
-  }
-}
-
 PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, const RunnerOptions& how) {
   const MeasureOptions& options = plan.options;
   if (plan.resumed) keep_devices_of(*plan.resumed, options, devices);
@@ -509,7 +484,6 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
     show_dry_run(*plan, devices, how);
     return success;
   }
-  auto known_peaks = peaks_replaced(plan->options);  // before the file is replaced
   PreparedRun prepared = prepare_run(*plan, std::move(devices), how);
   if (interrupts() != 0) return interrupted;
   log_if_busy(at_start, plan->options);
@@ -517,7 +491,6 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   Campaign campaign({.sampling = sampling_of(plan->options),
                      .peak_sampling = sampling_of(plan->options, Sampled::peaks),
                      .peaks_once = plan->options.selection.bounding_peaks && !plan->options.parallel,
-                     .known_peaks = std::move(known_peaks),
                      .seed = plan->options.selection.seed,
                      .runs = plan->options.runs(),
                      .budget_s = plan->options.budget_s,
