@@ -187,7 +187,7 @@ void read_budget(const std::string& text, MeasureOptions& out) {
 void add_conditions(CLI::App& command, MeasureOptions& out) {
   command.add_flag_function(
       "--peak,!--no-peak", [&out](std::int64_t given) { out.selection.peaks = out.always_peaks = given > 0; },
-      "Measure the device's peaks first, for fraction_of_peak, which --no-peak leaves empty [run: do; tune: "
+      "Measure the device's peaks first, for fraction_of_peak, which --no-peak leaves empty [run: yes; tune: "
       "if they take no longer than the search]");
   command.add_flag_callback(former_option("--no-peak"), [&out] { out.selection.peaks = false; })->group("");
   command
