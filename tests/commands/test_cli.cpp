@@ -219,7 +219,8 @@ TEST_F(Cli, HelpListsEveryOption) {
     EXPECT_EQ(ended.code, 0);
     EXPECT_EQ(ended.err, "");
     for (const auto& option : options) {
-      EXPECT_THAT(ended.out, ContainsRegex("(^|\n) +(-[a-zA-Z], )?" + option + "[ ,\n]")) << option;
+      EXPECT_THAT(ended.out, ContainsRegex("(^|\n) +(-[a-zA-Z], |--[a-z-]+, )?" + option + "[ ,\n]"))
+          << option;
     }
     // The supervisor's way to start its children.
     EXPECT_THAT(ended.out, Not(HasSubstr("worker")));
@@ -258,7 +259,7 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"nosuch"}, {"clweave --help"}},
       {{"--nosuch"}, {"clweave --help"}},
       {{"run", "--nosuch"}, {"--nosuch", "clweave run --help"}},
-      {{"devices", "extra"}, {"extra", "clweave --help"}},
+      {{"devices", "extra"}, {"extra", "clweave devices --help"}},
       {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, profile, paper, full"}},
       {{"run", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
       {{"list", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
