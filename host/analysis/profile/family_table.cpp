@@ -25,8 +25,8 @@ namespace clweave::profile {
 namespace {
 
 constexpr const char* device_axis = "device";
-constexpr const char* doubtful_mark = "*";
-constexpr const char* cached_mark = "c";
+constexpr const char* doubtful_cell_mark = "*";
+constexpr const char* cached_cell_mark = "c";
 constexpr const char* unverified_mark = " unverified";
 
 using Axes = std::vector<std::string>;
@@ -244,13 +244,13 @@ std::string cell_text(const Block& block, const Point& point, const Against& aga
                      : factor ? fmt::format("{:.2f}{}", *value, block.quantity.suffix)
                               : fmt::format("{:.4g}", *value);
   if (run.doubtful()) {
-    text += doubtful_mark;
+    text += doubtful_cell_mark;
     ++(run.slowed ? marks.disturbed : marks.unsettled);
   }
   if (run.fraction_of_peak) {
     const bool alone = std::string_view(block.quantity.name) == "fraction_of_peak";
     if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *run.fraction_of_peak), Style::dim);
-    text += run.cached ? cached_mark : "";
+    text += run.cached ? cached_cell_mark : "";
     marks.cached += run.cached ? 1 : 0;
   }
   if (point.of->unverified) {
@@ -494,12 +494,12 @@ void add_marks(Report& out, const Marks& marks) {
       why.push_back(fmt::format("the machine was not quiet during {}", marks.disturbed));
     if (marks.unsettled > 0)
       why.push_back(fmt::format("the median of {} is not known as well as was asked", marks.unsettled));
-    out.line(fmt::format("{}  {} of {}: {}", doubtful_mark, doubtful, counted(marks.cells, "cell"),
+    out.line(fmt::format("{}  {} of {}: {}", doubtful_cell_mark, doubtful, counted(marks.cells, "cell"),
                          fmt::join(why, "; ")));
   }
   if (marks.cached > 0)
     out.line(fmt::format("{}  {} of {}: the buffers fit a cache, which a peak of memory does not bound",
-                         cached_mark, marks.cached, counted(marks.cells, "cell")));
+                         cached_cell_mark, marks.cached, counted(marks.cells, "cell")));
   if (marks.unverified > 0)
     out.line(fmt::format("unverified  {} of {}: nothing checked the output, as --unchecked allows",
                          marks.unverified, counted(marks.cells, "cell")));
