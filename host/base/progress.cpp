@@ -87,12 +87,12 @@ void Progress::finish() {
 }
 
 std::string Progress::count_text() const {
-  const bool apart = step_ < apart_.size() && apart_[step_] && std::ranges::count(apart_, false) > 0;
+  const bool has_both = std::ranges::find(apart_, false) != apart_.end();
+  const bool apart = has_both && step_ < apart_.size() && apart_[step_];
   std::size_t at = step_ + 1, steps = std::max(predicted_s_.size(), step_ + 1);
-  if (std::ranges::count(apart_, false) > 0) {
+  if (has_both) {
     const auto end = apart_.begin() + static_cast<std::ptrdiff_t>(std::min(at, apart_.size()));
-    const auto other = static_cast<std::size_t>(std::count(apart_.begin(), end, !apart));
-    at -= other;
+    at -= static_cast<std::size_t>(std::count(apart_.begin(), end, !apart));
     steps -= static_cast<std::size_t>(std::ranges::count(apart_, !apart));
   }
   const std::string last = std::to_string(steps);

@@ -340,7 +340,7 @@ void Campaign::append_followup_jobs(Group& group, const DevicePlan& plan,
   progress_->insert(step_, predicted);
 }
 
-// Returns whether a row of this peak that no other process disturbed, of an earlier repetition, serves again.
+// Takes the row of this peak from an earlier repetition. Returns whether there is one that nothing disturbed.
 bool Campaign::take_known_peak(const DevicePlan& plan, CaseRunner& case_runner, const Job& job) const {
   if (!rules_.peaks_once || !job.is_peak) return false;
   const std::string key = key_of(plan.device, job, 1);

@@ -58,7 +58,7 @@ struct ParallelPlan {
 struct CampaignRules {
   SamplingOptions sampling;
   std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
-  bool peaks_once = false;  // measures a peak that nothing disturbed in an earlier repetition no more
+  bool peaks_once = false;  // later repetitions take the peaks of an earlier one that nothing disturbed
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it

@@ -134,7 +134,7 @@ std::string reference_text(const CLI::App& app) {
   return out;
 }
 
-// Adds the long names under which help lists the options; any letter is like any other.
+// Adds the long names under which help lists the options: of one letter nobody can say what was meant.
 void add_option_names(const CLI::App& app, std::vector<std::string>& out) {
   for (const auto* option :
        app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); })) {
@@ -154,11 +154,10 @@ std::string near_option(const std::string& word, const CLI::App& app) {
 std::string no_option(const std::string& word, const CLI::App& app,
                       const std::vector<const CLI::App*>& commands, const CLI::App* command) {
   std::string near = near_option(word, command != nullptr ? *command : app);
-  for (const auto* one : commands) {  // of which run is the one that most are of
-    if (command == nullptr && near.empty() && one->get_name() == "run") {
-      near = near_option(word, *one);
-      if (!near.empty()) near.insert(0, one->get_name() + " ");
-    }
+  const auto run = std::ranges::find(commands, "run", &CLI::App::get_name);  // most options are of run
+  if (command == nullptr && near.empty() && run != commands.end()) {
+    near = near_option(word, **run);
+    if (!near.empty()) near.insert(0, "run ");
   }
   return fmt::format("{} no option {}{}", command != nullptr ? command->get_name() + " has" : "there is",
                      word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near));

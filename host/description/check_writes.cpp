@@ -18,24 +18,16 @@ struct Reader {
   bool always = false;
 };
 
-bool takes(const LaunchOf& launch, std::size_t buffer) {
-  return std::ranges::any_of(launch.arguments, [&](const Argument& argument) {
-    const auto* one = std::get_if<BufferArgument>(&argument);
-    return one != nullptr && one->index == buffer;
-  });
-}
-
 // Returns the first kernel of the launch that cannot write the buffer; without a name if all can.
 Reader reader_of(const StepOf& step, const LaunchOf& launch, std::size_t buffer, const Parts& parts) {
   Reader out;
   const KernelNames names = kernels_of(launch, step.when, step.loops, parts);
-  bool always = !names.empty();
+  out.always = !names.empty();
   for (const auto& [name, is_sure] : names) {
     const std::string parameter = const_parameter(name, launch, buffer, parts);
-    always &= !parameter.empty();
-    if (!parameter.empty() && is_sure && out.kernel.empty()) out = {name, parameter};
+    out.always &= !parameter.empty();
+    if (!parameter.empty() && is_sure && out.kernel.empty()) out = {name, parameter, out.always};
   }
-  out.always = always;
   return out;
 }
 
@@ -62,7 +54,7 @@ void check_writes_of(std::size_t buffer, const Parts& parts) {
       continue;
     }
     const auto& launch = std::get<LaunchOf>(step.what);
-    if (!takes(launch, buffer)) continue;
+    if (!launch.takes(buffer)) continue;
     readers.push_back(reader_of(step, launch, buffer, parts));
     all_read &= readers.back().always;
   }

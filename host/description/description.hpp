@@ -5,6 +5,7 @@
 // that the harness runs. Names, types, kinds and places are checked by then; what depends on a case alone (a
 // count that is not whole) is found by planning every case of its presets before anything runs.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -118,6 +119,13 @@ struct LaunchOf {
   Place place;                            // of the name
   std::vector<Expression> global, local;  // 1 to 3; local may be empty: the driver's choice
   std::vector<Argument> arguments;
+
+  bool takes(std::size_t buffer) const {
+    return std::ranges::any_of(arguments, [buffer](const Argument& argument) {
+      const auto* one = std::get_if<BufferArgument>(&argument);
+      return one != nullptr && one->index == buffer;
+    });
+  }
 };
 struct CopyOf {
   std::size_t from, to;  // indices of buffers of equal size

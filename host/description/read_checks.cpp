@@ -16,11 +16,7 @@ constexpr std::size_t most_checks = 100;
 ByReference reference_in(const Field& field, std::size_t checked, const Parts& parts) {
   const Table table = field.table({"kernel", "global", "local", "args"});
   ByReference reference{launch_in(table, plan_names(parts), parts)};
-  const auto writes = [&](const Argument& argument) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument);
-    return buffer != nullptr && buffer->index == checked;
-  };
-  if (std::ranges::none_of(reference.launch.arguments, writes))
+  if (!reference.launch.takes(checked))
     field.refuse(
         fmt::format("the reference does not take '{}', which it must write", parts.names.buffers[checked]));
   for (const auto& [name, is_sure] : kernels_of(reference.launch, {}, {}, parts)) {

@@ -155,7 +155,7 @@ void OpenDevice::size_spin() {
     if (items >= many_items && trips < max_trips)
       trips *= 2;
     else
-      items *= 2;
+      items = std::min(most_items(), 2 * items);
   }
   spin_items_ = canary_items_ = items;
   spin_trips_ = trips;

@@ -290,13 +290,11 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
 void need_baseline(const std::vector<Job>& jobs, const std::vector<std::string>& baseline) {
   if (baseline.empty()) return;
   const Settings settings = settings_of(baseline);
-  std::vector<const Family*> families;
-  for (const auto& job : jobs) families.push_back(job.family);
-  keep_asked(families, {});
-  const std::set<const Family*> asked(families.begin(), families.end());
+  const auto is_peak = [](const Job& job) { return job.family->name == peak_family; };
+  const bool peaks_alone = std::ranges::all_of(jobs, is_peak);  // else they are measured for the others' sake
   std::set<std::string> values;
   for (const auto& job : jobs) {
-    if (!asked.contains(job.family) || !has_axes(*job.family, settings)) continue;
+    if ((is_peak(job) && !peaks_alone) || !has_axes(*job.family, settings)) continue;
     if (is_baseline(settings, *job.family, job.at)) return;
     values.insert(choice_of(settings, *job.family, job.at));
   }
