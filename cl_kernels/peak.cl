@@ -3,12 +3,14 @@
 //
 // RUN                consecutive vectors per work-item, of local_read per iteration
 // SPREAD, TURN       of reread alone: odd numbers that scatter its walk
+// FACTOR             of the kernels that only write: an odd number
 // T, V               element type of the arithmetic kernel, and T or a vector of it; of local_read a vector
-// STREAMING          1: of copy_stream_run alone
+// STREAMING          1: of copy_stream_run and write_stream_run alone
 #ifdef EDITOR
 #define RUN 4
 #define SPREAD 5
 #define TURN 3
+#define FACTOR 7u
 #define T float
 #define V float4
 #elif !defined(RUN) || !defined(T) || !defined(V)
@@ -66,6 +68,42 @@ __kernel void read_run(__global uint16* restrict out, __global const uint16* res
   for (uint i = 0; i < RUN; ++i) folded ^= in[first + i];
   out[item] = folded;
 }
+
+// Stores words that differ everywhere, and between seeds by `key`, so that no compression of memory helps.
+#ifdef FACTOR
+uint4 words_4(const size_t vector, const uint key) {
+  return (4 * (uint)vector + (uint4)(0, 1, 2, 3)) * FACTOR ^ key;
+}
+uint16 words_16(const size_t vector, const uint key) {
+  return (16 * (uint)vector + (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)) * FACTOR ^ key;
+}
+
+// Writes one vector per work-item, coalesced.
+__kernel void write(__global uint4* restrict out, const uint key) {
+  out[get_global_id(0)] = words_4(get_global_id(0), key);
+}
+
+// Writes RUN vectors per work-item that lie a work-group's width apart: coalesced.
+__kernel void write_tile(__global uint4* restrict out, const uint key) {
+  const size_t size = get_local_size(0), first = get_group_id(0) * size * RUN + get_local_id(0);
+#pragma unroll
+  for (uint i = 0; i < RUN; ++i) out[first + i * size] = words_4(first + i * size, key);
+}
+
+// Writes RUN consecutive wide vectors per work-item.
+__kernel void write_run(__global uint16* restrict out, const uint key) {
+  const size_t first = get_global_id(0) * RUN;
+  for (uint i = 0; i < RUN; ++i) out[first + i] = words_16(first + i, key);
+}
+
+// Writes them with stores that bypass the caches.
+#if STREAMING
+__kernel void write_stream_run(__global uint16* restrict out, const uint key) {
+  const size_t first = get_global_id(0) * RUN;
+  for (uint i = 0; i < RUN; ++i) STORE(&out[first + i], words_16(first + i, key));
+}
+#endif
+#endif
 
 // Reads RUN vectors per work-item of a working set of `mask` + 1 blocks, a vector per work-item each. Work-groups
 // walk the blocks in different orders, so that caches of single compute units help little.

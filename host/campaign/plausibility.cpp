@@ -153,21 +153,24 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
     const auto it = peaks_.find(peak);
     return it == peaks_.end() ? Best() : it->second;
   };
-  // A kernel that reads more than it writes may exceed the copy rate, but not both the copy and the read
-  // rate.
-  const bool memory = of_memory(record.peak);
-  const Best first = best(memory ? Peak::copy : record.peak), second = memory ? best(Peak::read) : first;
-  const double bound = std::max(first.at_most, second.at_most);
+  // A kernel that reads more than it writes, or less, may exceed the copy rate, but not also the rates of
+  // reads and of writes.
+  const bool memory = of_memory(record.peak), copies = record.peak == Peak::copy;
+  const Best own = best(record.peak);
+  std::vector<Best> bounds = {own};
+  if (memory && !copies) bounds.push_back(best(Peak::copy));
+  if (copies) bounds.insert(bounds.end(), {best(Peak::read), best(Peak::write)});
+  const double bound = std::ranges::max(bounds, {}, &Best::at_most).at_most;
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
   const auto too_low = [](const Best& one) {
     return std::ranges::any_of(one.quiet, [](const auto& peak) { return !peak.second; });
   };
-  if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
+  if (own.at_most > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
     return {Implausible::Against::peak,
             fmt::format("{:.4g} {} where family {} reaches {:.4g}", rate_of(record).value_or(0),
-                        unit_of(record.peak), peak_family, std::max(first.rate, second.rate)),
+                        unit_of(record.peak), peak_family, std::ranges::max(bounds, {}, &Best::rate).rate),
             {},
-            too_low(first) || too_low(second)};
+            std::ranges::any_of(bounds, too_low)};
   // Both medians need an interval, and the intervals must not overlap.
   if (!record.time_low_s || !record.time_high_s) return {};
   const double low_s = *record.time_low_s, high_s = *record.time_high_s;

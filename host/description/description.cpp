@@ -41,6 +41,7 @@ struct Bound {
 
 constexpr Bound bounds[] = {{"memory", suite::Peak::copy},
                             {"read", suite::Peak::read},
+                            {"write", suite::Peak::write},
                             {"local", suite::Peak::local},
                             {"float", suite::Peak::arithmetic_float},
                             {"double", suite::Peak::arithmetic_double},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// peak: the measured peaks: copy and read bandwidth, local memory bandwidth, arithmetic throughput.
+// peak: the measured peaks: copy, read and write bandwidth, local memory bandwidth, arithmetic throughput.
 //
 // Every run measures these cases first: `fraction_of_peak` of the other families' rows is the fraction of the
-// best row here. Two shapes of each kernel, three of reads, serve devices that prefer coalesced access and
-// devices that prefer long runs per work-item; the faster one is the peak.
+// best row here. Two shapes of each kernel, three of reads and of writes, serve devices that prefer coalesced
+// access and devices that prefer long runs per work-item; the fastest one is the peak.
 //
-// Rates count bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of
-// local memory and stores. A multiply-add counts as two operations.
+// Rates count bytes: copy twice what it reads; read what it reads and stores; write what it stores;
+// local_read what it reads of local memory and stores. A multiply-add counts as two operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +27,19 @@ constexpr std::uint64_t wide = 64, narrow = 16;  // bytes of uint16 and uint4
 
 bool copies(const Case& at) { return at.is("kernel", "buffer") || at.text("kernel").starts_with("copy"); }
 
+// Plans a kernel that stores words which are a function of their index alone.
+void plan_writes(Plan& p, const Case& at, std::uint64_t words, std::uint64_t items, std::size_t group) {
+  using Word = std::uint32_t;
+  constexpr Word factor = 2654435769;  // odd, so that no two words are equal
+  p.define("FACTOR", std::to_string(factor) + "u");
+  const Word key = Random<Word>(at.seed, 1)(0);
+  const auto out = p.output<Word>(words);
+  p.launch(at.text("kernel"), {items}, {group}, out, key);
+  p.expect<Word>(out, [=](std::uint64_t i) { return (static_cast<Word>(i) * factor) ^ key; });
+  p.cost = {.read = 0, .written = sizeof(Word) * words, .flops = 0, .items = words};
+  p.peak = Peak::write;
+}
+
 Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
   const std::string& kernel = at.text("kernel");
   const bool run_shaped = kernel.ends_with("_run"), tiled = kernel == "read_tile";
@@ -43,8 +56,12 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
-  if (kernel == "copy_stream_run") p.define("STREAMING", 1);
+  if (kernel.ends_with("_stream_run")) p.define("STREAMING", 1);
   using Word = std::uint32_t;
+  if (kernel.starts_with("write")) {
+    plan_writes(p, at, bytes / sizeof(Word), bytes / vector / (kernel == "write" ? 1 : run), group);
+    return p;
+  }
   const Contents<Word> value(at);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);
   if (copies(at)) {
@@ -404,7 +421,8 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 
 Family peak() {
   const Values copying = {"buffer", "copy", "copy_run", "copy_stream_run"};
-  const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile"};
+  const Values memory = {"buffer",    "copy",  "copy_run",  "copy_stream_run",  "read",      "read_run",
+                         "read_tile", "write", "write_run", "write_stream_run", "write_tile"};
   // These iterations are no whole passes through local memory, so that the sum tells what a work-item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int", "long"};
@@ -423,34 +441,37 @@ Family peak() {
                           long_local,
                           "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
   // Adds larger arrays, which reach slightly more bandwidth.
-  const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
-                           "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
-                           "kernel=read,read_run,read_tile n=268435456",
-                           "kernel=" + local + " iterations=129,513",
-                           long_local,
-                           "kernel=" + arithmetic + " type=" + types + " iterations=2048,8192"};
+  const Sweeps thorough = {
+      "kernel=" + memory + " n=67108864,134217728",
+      "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
+      "kernel=read,read_run,read_tile,write,write_run,write_stream_run,write_tile n=268435456",
+      "kernel=" + local + " iterations=129,513",
+      long_local,
+      "kernel=" + arithmetic + " type=" + types + " iterations=2048,8192"};
   return {
       .name = "peak",
-      .question = "How fast does this device copy, read and compute at most?",
+      .question = "How fast does this device copy, read, write and compute at most?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "buffer: clEnqueueCopyBuffer; copy: one vector per work-item; read: a grid-stride loop; "
-                    "copy_run, read_run: a contiguous run per work-item; copy_stream_run: the same with "
-                    "non-temporal stores; read_tile: coalesced by large work-groups, which store one vector "
-                    "each; reread, reread_run: a working set read many times; local_read, local_read_run: "
-                    "reads of local memory by work-groups of 256, or of one work-item with wide vectors; "
+                    "buffer: clEnqueueCopyBuffer; copy, write: one vector per work-item; read: a grid-stride "
+                    "loop; copy_run, read_run, write_run: a contiguous run per work-item; copy_stream_run, "
+                    "write_stream_run: the same with non-temporal stores; read_tile: coalesced by large "
+                    "work-groups, which store one vector each; write_tile: 16 vectors per work-item, a "
+                    "work-group's width apart; reread, reread_run: a working set read many times; "
+                    "local_read, local_read_run: reads of local memory by work-groups of 256, or of one "
+                    "work-item with wide vectors; "
                     "arithmetic: multiply-adds; arithmetic_run: multiply-adds of vectors",
                 .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "read_tile",
-                           "reread", "reread_run", "local_read", "local_read_run", "arithmetic",
-                           "arithmetic_run"}},
+                           "write", "write_run", "write_stream_run", "write_tile", "reread", "reread_run",
+                           "local_read", "local_read_run", "arithmetic", "arithmetic_run"}},
                {.name = "type",
                 .meaning = "type of the arithmetic",
                 .values = types,
                 .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
                {.name = "n",
-                .meaning =
-                    "32-bit words read or copied; reread: words of the working set; local_read, arithmetic: "
-                    "n / 256 elements (on CPUs n / 4096), at least enough for all compute units",
+                .meaning = "32-bit words read, copied or written; reread: words of the working set; "
+                           "local_read, arithmetic: n / 256 elements (on CPUs n / 4096), at least enough for "
+                           "all compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "iterations",

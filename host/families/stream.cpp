@@ -218,8 +218,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
             .written = form.writes > 0 ? form.writes * bytes : shape.groups() * sizeof(T),
             .flops = form.flops * shape.n,
             .items = shape.n};
-  // Writes alone may be faster than a copy and reads, so that neither bounds them.
-  if (form.reads > 0) p.peak = form.writes > 0 ? Peak::copy : Peak::read;
+  p.peak = form.reads == 0 ? Peak::write : form.writes == 0 ? Peak::read : Peak::copy;
   return p;
 }
 

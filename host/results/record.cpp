@@ -177,7 +177,8 @@ const std::vector<Column>& columns() {
        "measured",
        &Record::cached},
       {"peak", "",
-       "Measured peak that bounds the case: copy, read, local or an arithmetic throughput, by family peak in "
+       "Measured peak that bounds the case: copy, read, write, local or an arithmetic throughput, by family "
+       "peak in "
        "this run",
        &Record::peak},
       {"fraction_of_peak", "", "Fraction of that peak", &Record::fraction_of_peak},

@@ -19,6 +19,7 @@ enum class Peak {
   none,
   copy,   // memory bandwidth, bytes read and written
   read,   // memory bandwidth
+  write,  // memory bandwidth, of writes alone
   local,  // local memory bandwidth, read
   arithmetic_float,
   arithmetic_double,
@@ -30,6 +31,7 @@ constexpr auto enum_names(Peak) {
   return std::array{"",
                     "copy",
                     "read",
+                    "write",
                     "local",
                     "arithmetic_float",
                     "arithmetic_double",
@@ -38,7 +40,7 @@ constexpr auto enum_names(Peak) {
 }
 
 constexpr bool of_arithmetic(Peak c) { return c >= Peak::arithmetic_float; }
-constexpr bool of_memory(Peak c) { return c == Peak::copy || c == Peak::read; }
+constexpr bool of_memory(Peak c) { return c >= Peak::copy && c <= Peak::write; }
 constexpr const char* unit_of(Peak c) { return of_arithmetic(c) ? "Gop/s" : "GB/s"; }
 
 }  // namespace clweave::suite

@@ -122,9 +122,9 @@ std::set<Peak> peaks_bounding(const std::vector<Job>& jobs) {
   return out;
 }
 
-// Returns whether a case of family peak is needed beside jobs which these bound. Copy and read are both
-// bounds of what is bounded by memory, and cases that are no peak tell which data caches hold, but for those
-// with other contents, which tell of compression.
+// Returns whether a case of family peak is needed beside jobs which these bound. Copy, read and
+// write are all bounds of what is bounded by memory, and cases that are no peak tell which data caches hold,
+// but for those with other contents, which tell of compression.
 bool is_needed(const Job& peak, const std::set<Peak>& bounds) {
   const Axis* contents = peak.family->axis("contents");
   if (contents != nullptr && peak.at.at("contents") != contents->values.front()) return false;

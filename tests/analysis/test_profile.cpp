@@ -293,7 +293,7 @@ TEST(DeviceProfile, SaysWhatAnErrorOfAWholeValueMeans) {
   EXPECT_EQ(remark(1.7), "");
 }
 
-TEST(DeviceProfile, CopyReadAndWhatAlgorithmsReachOfThem) {
+TEST(DeviceProfile, CopyReadWriteAndWhatAlgorithmsReachOfThem) {
   std::vector<Record> rows = {peak("copy", 200),
                               peak("read", 250),
                               peak("arithmetic_float", 2000),
@@ -306,6 +306,8 @@ TEST(DeviceProfile, CopyReadAndWhatAlgorithmsReachOfThem) {
   EXPECT_EQ(value(rows, "single_pass_gain"), 2);
   rows[4].cached = "yes";
   EXPECT_EQ(value(rows, "best_scan"), 0.25);
+  rows.push_back(peak("write", 300));
+  EXPECT_EQ(value(rows, "write"), 300);
 }
 
 // A row that another program slowed may be twice as fast in truth: as fast as the best, or far from it.

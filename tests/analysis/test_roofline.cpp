@@ -220,6 +220,15 @@ TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
   EXPECT_THAT(text_of(report_of(std::vector{all[0]}), "csv", Screen()), HasSubstr("roof,local,,5000,,,,,\n"));
 }
 
+TEST(Roofline, WritesAloneHaveARoof) {
+  const auto records = peaks() + row("peak", "write", "float", 1, 80'000'000'000, 0, "write") +
+                       row("f", "k", "", 1, 60'000'000'000, 0, "write");
+  const auto all = rooflines_of(results_of(records));
+  EXPECT_EQ(all[0].kernels[0].bound_by, Peak::write);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.75);
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()), testing::ContainsRegex("write +80 GB/s"));
+}
+
 TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
   auto records = peaks() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
                  row("f", "k", "float", 1, 50'000'000'000, 0, "copy");

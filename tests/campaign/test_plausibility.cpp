@@ -33,6 +33,30 @@ TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
   EXPECT_THAT(problem.why, HasSubstr("2000 GB/s where family peak reaches 1000"));
 }
 
+// A mix of reads and writes may be faster than a copy, but reads alone are no faster for fast writes.
+TEST_F(JudgeTest, ReadsAndWritesAreHeldAgainstTheirOwnPeakAndTheCopy) {
+  const auto of_peak = [](const Job& job, Peak bound, double time_s) {
+    Row row = ok_row(device(), job, time_s);
+    row.record.peak = bound;
+    return row;
+  };
+  plausibility.learn(of_peak(peak(), Peak::read, 0.8e-3), peak());
+  plausibility.learn(of_peak(peak(), Peak::write, 0.5e-3), peak());
+  const auto judged = [&](Peak bound, double time_s) { return of(of_peak(toy("a"), bound, time_s)); };
+  EXPECT_EQ(judged(Peak::write, 0.5e-3), Against::nothing);
+  EXPECT_EQ(judged(Peak::write, 0.4e-3), Against::peak);
+  EXPECT_EQ(judged(Peak::copy, 0.5e-3), Against::nothing);
+  EXPECT_EQ(judged(Peak::copy, 0.4e-3), Against::peak);
+  EXPECT_EQ(judged(Peak::read, 0.8e-3), Against::nothing);
+  EXPECT_EQ(judged(Peak::read, 0.5e-3), Against::peak);
+  plausibility = PlausibilityCheck(device());
+  SetUp();
+  EXPECT_EQ(judged(Peak::write, 0.5e-3), Against::nothing) << "of a run whose peaks have no writes";
+  plausibility.learn(of_peak(peak(), Peak::write, 2e-3), peak());
+  EXPECT_EQ(judged(Peak::write, 1e-3), Against::nothing) << "a copy moves as much";
+  EXPECT_EQ(judged(Peak::write, 0.9e-3), Against::peak);
+}
+
 // A driver's copy within the processor's cache is no wrong time, though kernels here never got as far as it.
 TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
   DeviceInfo processor = device();

@@ -266,7 +266,28 @@ struct MemoryCall {
   std::uint64_t items = call.launch.global.at(0), run = call.defined("RUN");
 };
 
+// A vector's words are those of its place in the output.
+void run_write(const Call& call) {
+  using Word = std::uint32_t;
+  const std::string& kernel = call.launch.kernel;
+  const std::uint64_t words = kernel.ends_with("_run") ? 16 : 4, items = call.launch.global.at(0);
+  const std::uint64_t width = call.launch.local.at(0), run = kernel == "write" ? 1 : call.defined("RUN");
+  ASSERT_EQ(call.arguments(), 2U);
+  ASSERT_EQ(call.plan.defines.contains("STREAMING"), kernel == "write_stream_run");
+  const Word key = call.scalar<Word>(1);
+  for (std::uint64_t item = 0; item < items; ++item) {
+    for (std::uint64_t i = 0; i < run; ++i) {
+      const std::uint64_t vector =
+          kernel == "write_tile" ? item / width * width * run + i * width + item % width : item * run + i;
+      for (std::uint64_t word = vector * words; word < (vector + 1) * words; ++word)
+        call.memory.store(call.buffer(0), word,
+                          static_cast<Word>(word * std::stoul(call.plan.defines.at("FACTOR"))) ^ key);
+    }
+  }
+}
+
 void run_memory_kernel(const Call& call) {
+  if (call.launch.kernel.starts_with("write")) return run_write(call);
   const MemoryCall memory(call);
   if (memory.kernel.starts_with("copy")) return memory.copy();
   if (memory.kernel.starts_with("reread")) return memory.reread();

@@ -69,8 +69,9 @@ TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
 }
 
 TEST(Peak, RefusesWhatItsKernelsCannotDo) {
-  for (const char* kernel : {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile",
-                             "reread", "reread_run"}) {
+  for (const char* kernel :
+       {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile", "write",
+        "write_run", "write_stream_run", "write_tile", "reread", "reread_run"}) {
     for (const std::int64_t n : {0, 1, 4095, 20000})
       EXPECT_THAT(complaint([&] {
                     plan_with("peak", {{"kernel", word(kernel)}, {"n", number(n)}});

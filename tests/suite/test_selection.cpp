@@ -288,12 +288,13 @@ TEST(Order, PeaksMayBeThoseThatBoundCasesAlone) {
     plan.peak = at.at("density") == Value(0.5) ? Peak::none : Peak::arithmetic_float;
     return plan;
   };
-  of[2].axes[0].values = {"copy", "read", "cache", "adds", "multiplies"};
-  of[2].presets.quick = {"kernel=copy,read,cache,adds,multiplies"};
+  of[2].axes[0].values = {"copy", "read", "write", "cache", "adds", "multiplies"};
+  of[2].presets.quick = {"kernel=copy,read,write,cache,adds,multiplies"};
   of[2].plan = [](const Case& at, const DeviceInfo& device) {
     Plan plan = plan_of_n(at, device);
     plan.peak = at.is("kernel", "copy")         ? Peak::copy
                 : at.is("kernel", "read")       ? Peak::read
+                : at.is("kernel", "write")      ? Peak::write
                 : at.is("kernel", "adds")       ? Peak::arithmetic_float
                 : at.is("kernel", "multiplies") ? Peak::arithmetic_double
                                                 : Peak::none;
@@ -313,7 +314,7 @@ TEST(Order, PeaksMayBeThoseThatBoundCasesAlone) {
     plan.peak = Peak::read;
     return plan;
   };
-  EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read", "cache"));
+  EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read", "write", "cache"));
   of[2].axes.push_back({.name = "contents", .meaning = "of the memory", .values = {"random", "zeros"}});
   of[2].presets.quick = {"kernel=copy contents=random,zeros", "kernel=read"};
   EXPECT_THAT(peaks_of({}), ElementsAre("copy", "read")) << "zeros tell of compression";

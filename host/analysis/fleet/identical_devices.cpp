@@ -57,7 +57,7 @@ bool may_count(const CaseTimes& at) {
 }
 
 Bound bound_of(const RunTime& run) {
-  if ((run.peak == Peak::copy || run.peak == Peak::read) && !run.cached) return Bound::memory;
+  if (of_memory(run.peak) && !run.cached) return Bound::memory;
   if (run.peak == Peak::local || run.of_operations()) return Bound::arithmetic;
   return Bound::other;
 }

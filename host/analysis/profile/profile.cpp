@@ -165,6 +165,7 @@ void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
   };
   static constexpr std::array peaks = {Shown{Peak::copy, "copy bandwidth, both directions", "copy bandwidth"},
                                        Shown{Peak::read, "read bandwidth", ""},
+                                       Shown{Peak::write, "write bandwidth", ""},
                                        Shown{Peak::local, "local memory read bandwidth", ""},
                                        Shown{Peak::arithmetic_float, "FP32 multiply-add", "FP32 throughput"},
                                        Shown{Peak::arithmetic_double, "FP64 multiply-add", ""},
