@@ -44,7 +44,7 @@ TEST(Traits, AreRightUnderLittleNoiseAndSeldomWrongUnderMuch) {
       return counts.contains(answer) ? counts.at(answer) : 0;
     };
     EXPECT_LE(of(Answer::wrong), 1) << trait;
-    EXPECT_GE(of(Answer::right), 20) << trait;
+    EXPECT_GE(of(Answer::right), (least_right(trait) - 0.1) * devices) << trait;
   }
   for (const auto& [trait, counts] : answered(devices, {0.15, true}))
     EXPECT_LE(counts.contains(Answer::wrong) ? counts.at(Answer::wrong) : 0, 1) << trait;

@@ -318,6 +318,23 @@ TEST_F(Surroundings, ItRunsWithoutProc) {
   expect_rows();
 }
 
+// A case whose time the clock spoils is a row that says so; the others, and every deadline, are unharmed.
+TEST_F(Surroundings, AClockThatIsSetBackGivesNoFalseTime) {
+  trial.set("LD_PRELOAD", CLWEAVE_UNSTEADY_CLOCK);
+  ended = trial.run(three_cases(trial.csv()));
+  const Results results = read_results(trial.csv());
+  expect_sound_cells(results);
+  EXPECT_EQ(results.cases.size(), 3U) << ended.err;
+  int spoilt = 0;
+  for (const auto& record : results.cases) {
+    if (record.ok()) continue;
+    EXPECT_EQ(record.status, Status::launch_failed) << record.reason;
+    EXPECT_TRUE(has(record.reason, "the host's clock went backwards")) << record.reason;
+    ++spoilt;
+  }
+  EXPECT_GT(spoilt, 0) << "no clock was set back: " << ended.err;
+}
+
 TEST_F(Surroundings, ANameThatIsTooLongForWhatLiesBesideIsRefused) {
   const std::string csv = (trial.folder() / (std::string(245, 'n') + ".csv")).string();
   ended = trial.run(three_cases(csv));
