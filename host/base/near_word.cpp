@@ -48,10 +48,18 @@ std::string near_word(const std::string& word, const std::vector<std::string>& k
   return best;
 }
 
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+std::string suggestion(const std::string& word, const std::vector<std::string>& known,
+                       const std::string& shown_by) {
   if (known.empty()) return "; there are none";
   if (const auto near = near_word(word, known); !near.empty()) return "; did you mean '" + near + "'?";
-  return fmt::format("; there are {}", fmt::join(known, ", "));
+  return "; there are " + short_list(known, shown_by);
+}
+
+std::string short_list(const std::vector<std::string>& words, const std::string& shown_by) {
+  constexpr std::size_t most = 24;
+  if (words.size() <= most) return fmt::format("{}", fmt::join(words, ", "));
+  return fmt::format("{} and {} more{}", fmt::join(words.begin(), words.begin() + most, ", "),
+                     words.size() - most, shown_by.empty() ? "" : fmt::format(" ({} shows all)", shown_by));
 }
 
 }  // namespace clweave::base

@@ -260,9 +260,7 @@ void add_formats(CLI::App& command, std::string& format) {
     group.add_flag_callback(
         "--" + names.back(), [&format, name = names.back()] { format = name; }, printer.meaning);
   }
-  group.add_option("--format", format, "The same by its name")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
+  group.add_option("--format", format, "The same by its name")->check(one_of(names))->type_name("NAME");
 }
 
 void add_families(CLI::App& command, std::vector<std::string>& families, const std::string& meaning) {

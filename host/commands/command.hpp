@@ -45,6 +45,8 @@ int run_command(const std::vector<std::string>& arguments);
 
 // Accepts a number from `least` to `most`. CLI::Range would accept nan.
 CLI::Validator within(double least, double most);
+// Accepts these words. CLI::IsMember would not say which one was meant.
+CLI::Validator one_of(const std::vector<std::string>& words);
 
 // Add options that several commands have.
 void add_files(CLI::App&, std::vector<std::string>& files);

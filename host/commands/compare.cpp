@@ -64,7 +64,7 @@ Command compare(CLI::App& app) {
   add_runs_options(*command, *options);
   command->add_option("--mode", options->mode, "auto: by the devices in two files")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"auto", "regression", "architectures"}));
+      ->check(one_of({"auto", "regression", "architectures"}));
   add_families(*command, options->families, "Only these families, with every variant [all]");
   command->add_flag("--all", options->all, "Every case, every table");
   auto* profile = command->add_flag("--fingerprint", options->profile, "The former name of clweave profile");

@@ -74,7 +74,7 @@ Command completion(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [name, function] : functions) names.push_back(name);
-  command->add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember(names));
+  command->add_option("SHELL", *shell, "The shell")->required()->check(one_of(names));
   return {command, [shell](const auto&) {
             put(STDOUT_FILENO, functions.at(*shell));
             return success;

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/near_word.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/case_list.hpp"
@@ -91,6 +92,26 @@ std::vector<DeviceInfo> listed_devices(Runner& runner) {
   return all;
 }
 
+namespace {
+
+// Suggests a word that selects a device; the list of devices follows.
+std::string near_device(const std::string& selector, const std::vector<DeviceInfo>& devices) {
+  std::vector<std::string> known;
+  if (selector == "cpu" || selector == "gpu" || selector == "accelerator") return {};  // there is none here
+  for (const auto& device : devices) {
+    known.push_back(device.type);
+    for (const auto* name : {&device.name, &device.vendor, &device.platform}) {
+      known.push_back(*name);
+      for (const auto& word : split(*name, ' ')) known.push_back(word);
+    }
+    for (const auto& word : split(device.platform_version, ' ')) known.push_back(word);
+  }
+  const auto near = near_word(selector, known);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+}
+
+}  // namespace
+
 std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
   const auto all = listed_devices(runner);
   if (all.empty()) return {};
@@ -108,8 +129,9 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
   for (const auto& selector : selectors) {
     const auto matching = select_devices(all, selector);
     if (matching.empty())
-      throw Error(ErrorCode::no_device, "--device " + selector + " matches none of\n" +
-                                            text_of(devices_report(all), "text", screen_of(STDERR_FILENO)));
+      throw Error(ErrorCode::no_device,
+                  fmt::format("--device {} matches none of these{}\n{}", selector, near_device(selector, all),
+                              text_of(devices_report(all), "text", screen_of(STDERR_FILENO))));
     for (const auto& match : matching) {
       const std::string index = match.duplicate_of.empty() ? match.index() : match.duplicate_of;
       if (index != match.index())

@@ -2,6 +2,7 @@
 #include "commands/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "base/near_word.hpp"
 #include "commands/command.hpp"
 #include "commands/write_t4.hpp"
 #include "suite/former_names.hpp"
@@ -30,6 +32,15 @@ CLI::Validator within(double least, double most) {
                    : fmt::format("{} is not between {} and {}", text, least, most);
       },
       fmt::format("{} to {}", least, most), "within");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  return CLI::Validator(
+      [words](const std::string& text) -> std::string {
+        if (std::ranges::find(words, text) != words.end()) return "";
+        return fmt::format("there is no {}{}", text, suggestion(text, words));
+      },
+      fmt::format("{{{}}}", fmt::join(words, ",")), "one_of");
 }
 
 namespace {
@@ -193,7 +204,7 @@ void add_conditions(CLI::App& command, MeasureOptions& out) {
   command
       .add_option("--cache", out.cache,
                   "warm: executions back to back; cold: a large buffer is written before each")
-      ->check(CLI::IsMember({"warm", "cold"}))
+      ->check(one_of({"warm", "cold"}))
       ->type_name("HOW");
   command
       .add_option("--store", out.store,

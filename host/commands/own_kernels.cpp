@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/shell_word.hpp"
 #include "description/loaded.hpp"
 #include "suite/all_families.hpp"
@@ -43,8 +44,10 @@ std::vector<fs::path> described_in(const fs::path& folder) {
 std::string meant_by(const std::string& word) {
   if (is_own(word)) return "clweave new NAME writes NAME.cl, with a description";
   if (word.find('=') != std::string::npos) return "values of an axis are told by --set " + word;
-  if (std::ranges::find(suite::all_families(), word, &suite::Family::name) != suite::all_families().end())
-    return "a family of the suite is told by --family " + word;
+  std::vector<std::string> known;
+  for (const auto& family : suite::all_families()) known.push_back(family.name);
+  if (const auto near = near_word(word, known); !near.empty())
+    return "a family of the suite is told by --family " + near;
   return "a kernel of your own is named as FILE.cl, a family of the suite by --family";
 }
 

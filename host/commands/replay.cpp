@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/near_word.hpp"
 #include "base/version.hpp"
 #include "commands/recorded.hpp"
 #include "device/program.hpp"
@@ -79,12 +80,16 @@ void check_kernels(const Record& row, const Job& job, const DeviceInfo& device, 
 Replay replay_of(const MeasureOptions& given, const std::vector<Family>& families) {
   const CsvTable table = read_csv(given.replay);
   RecordReader reader(table.header, given.replay, table.dialect);
+  std::vector<std::string> known;
   for (const auto& row : table.rows) {
     Record record;
     if (!reader.read(row, record) || !record.finding.empty()) continue;
     const std::string then = record.case_id;
     add_later_axes(record, families);
-    if (then != given.replay_case && record.case_id != given.replay_case) continue;
+    if (then != given.replay_case && record.case_id != given.replay_case) {
+      known.push_back(record.case_id);
+      continue;
+    }
     check_cells(record, given.replay, row.line);
     if (record.is_baseline())
       throw Error(ErrorCode::usage,
@@ -95,8 +100,10 @@ Replay replay_of(const MeasureOptions& given, const std::vector<Family>& familie
       log_line("clweave: the row was made by {}, this is {}\n", record.version, version);
     return out;
   }
+  const auto near = near_word(given.replay_case, known);
   throw Error(ErrorCode::usage,
-              given.replay + " has no case " + given.replay_case + "; its column case_id lists them");
+              fmt::format("{} has no case {}; {}", given.replay, given.replay_case,
+                          near.empty() ? "its column case_id lists them" : "did you mean '" + near + "'?"));
 }
 
 }  // namespace clweave::commands

@@ -11,6 +11,7 @@
 #include "analysis/rows/metric.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
+#include "base/near_word.hpp"
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
 #include "commands/command.hpp"
@@ -50,7 +51,8 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
     for (const auto* axes : {&graph.x, &graph.series}) {
       for (const auto& axis : *axes) {
         if (family.axis(axis) == nullptr)
-          throw Error(ErrorCode::usage, fmt::format("family {} has no axis {}", family.name, axis));
+          throw Error(ErrorCode::usage, fmt::format("family {} has no axis {}{}", family.name, axis,
+                                                    suggestion(axis, axis_names({family}))));
       }
     }
     return svg_of(drawn(graph, family, set));
@@ -59,14 +61,13 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
   std::vector<std::string> known;
   for (const auto& graph : graphs) {
     const std::string name = graph.name.substr(family.name.size() + 2);  // behind "family: "
-    known.push_back("'" + name + "'");
+    known.push_back(name);
     if (options.chart.empty() || options.chart == name) return svg_of(graph);
   }
-  throw Error(ErrorCode::usage,
-              known.empty()
-                  ? fmt::format("too few cases of family {} for a chart", family.name)
-                  : fmt::format("there is no chart '{}' of family {} here; there {} {}", options.chart,
-                                family.name, known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+  throw Error(ErrorCode::usage, known.empty()
+                                    ? fmt::format("too few cases of family {} for a chart", family.name)
+                                    : fmt::format("there is no chart '{}' of family {} here{}", options.chart,
+                                                  family.name, suggestion(options.chart, known)));
 }
 
 // Refuses families that neither the suite nor the files know.

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "compilers/vendors.hpp"
 
 namespace clweave::compilers {
@@ -130,8 +131,8 @@ const Target& target_of(const std::string& name) {
   if (const auto it = made.find(name); it != made.end()) return it->second;
   const auto one = std::ranges::find(known, name, &Known::name);
   if (one == known.end())
-    throw Error(ErrorCode::usage,
-                fmt::format("--target {}: there are {}", name, fmt::join(target_names(), ", ")));
+    throw Error(ErrorCode::usage, fmt::format("--target {}: there is no such target{}", name,
+                                              suggestion(name, target_names())));
   Target target;
   target.name = name;
   target.meaning = one->meaning;

@@ -15,9 +15,11 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/number.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "description/expression.hpp"
 #include "description/field.hpp"
 #include "description/loaded.hpp"
 #include "description/toml_text.hpp"
@@ -141,7 +143,25 @@ std::optional<std::string> range_of(const std::string& text, const char* word, c
   return fmt::format("{{ {} = [{}, {}] }}", word, *low, *high);
 }
 
-std::string contents_of(const std::string& text) {
+// Refuses a word, or one with numbers in brackets, that no expression knows and that is near one of contents.
+void check_contents(const Piece& at, const std::vector<std::string>& axes, const std::string& option) {
+  static const RE2 pattern(R"((\w+)\s*(\(.*\))?)");
+  std::string word, brackets;
+  if (!RE2::FullMatch(at.text, pattern, &word, &brackets) || is_reserved(word)) return;
+  std::vector<std::string> known = {"random", "normal"};
+  if (brackets.empty()) {
+    const auto is_name = [&word](const std::string& name) { return name == word; };
+    if (word == "i" || std::ranges::any_of(axes, is_name) || std::ranges::any_of(device_names, is_name))
+      return;
+    known.insert(known.end(), {"iota", "zeros", "permutation", "scratch", "out"});
+  }
+  const auto near = near_word(word, known);
+  if (near == word) refuse(option, at, fmt::format("write {}(0, 1), with two numbers", word));
+  if (!near.empty()) refuse(option, at, fmt::format("unknown contents '{}'; did you mean '{}'?", word, near));
+}
+
+std::string contents_of(const Piece& at, const std::vector<std::string>& axes, const std::string& option) {
+  const std::string& text = at.text;
   for (const char* word : {"iota", "zeros", "permutation", "random", "scratch"}) {
     if (text == word) return in_quotes(text);
   }
@@ -150,6 +170,7 @@ std::string contents_of(const std::string& text) {
   if (text.ends_with(".npy")) return fmt::format("{{ npy = {} }}", in_quotes(text));
   if (text.ends_with(".bin") || text.ends_with(".raw")) return fmt::format("{{ raw = {} }}", in_quotes(text));
   if (const auto number = number_in(text)) return fmt::format("{{ constant = {} }}", *number);
+  check_contents(at, axes, option);
   return fmt::format("{{ expression = {} }}", in_quotes(text));
 }
 
@@ -177,6 +198,15 @@ bool may_be_type(const std::string& text) {
          (text.find('{') != std::string::npos && text.find('}') != std::string::npos);
 }
 
+[[noreturn]] void refuse_type(const Piece& type, const std::string& option) {
+  auto near = near_element_type(type.text);
+  if (near.empty()) near = near_word(type.text, {"local"});
+  refuse(option, type,
+         fmt::format("there is no type '{}'{}", type.text,
+                     near.empty() ? ": such are float, int, uint, double, float4"
+                                  : fmt::format("; did you mean '{}'?", near)));
+}
+
 struct Argument {
   Line of_launch;              // as an element of `args`
   std::optional<Line> buffer;  // its line in [buffers]
@@ -190,27 +220,27 @@ constexpr const char* forms_of_arg =
 
 // Reads what stands behind NAME=TYPE[COUNT].
 Argument buffer_of(const Piece& name, const Piece& type, const Piece& count, const Piece& rest,
-                   const std::string& option) {
-  if (!may_be_type(type.text))
-    refuse(option, type,
-           fmt::format("there is no type '{}': such are float, int, uint, double, float4", type.text));
+                   const std::vector<std::string>& axes, const std::string& option) {
+  if (!may_be_type(type.text)) refuse_type(type, option);
   if (!rest.text.empty() && rest.text.front() != ':') refuse(option, rest, forms_of_arg);
   const Piece contents = rest.text.empty() ? Piece{"out"} : rest.part(1);
   Line line;
   line.add(name.text, name).add(" = { type = ").add(in_quotes(type.text), type);
   line.add(", count = ").add(in_quotes(count.text), count);
-  if (contents.text != "out") line.add(", contents = ").add(contents_of(contents.text), contents);
+  if (contents.text != "out") line.add(", contents = ").add(contents_of(contents, axes, option), contents);
   return {Line().add(in_quotes(name.text), name), line.add(" }"), name};
 }
 
-Argument argument_of(const std::string& word, const std::string& option) {
+Argument argument_of(const std::string& word, const std::vector<std::string>& axes,
+                     const std::string& option) {
   const auto [name, value] = assigned(word, option, forms_of_arg);
   const std::string& text = value.text;
   if (const auto literal = literal_of(text)) return {Line().add(*literal, value), {}, name};
   const auto open = text.find('['), colon = text.find(':');
   if (open == std::string::npos || (colon != std::string::npos && colon < open)) {
     const Piece type = value.part(0, colon);
-    if (colon == std::string::npos || !may_be_type(type.text)) refuse(option, value, forms_of_arg);
+    if (colon == std::string::npos) refuse(option, value, forms_of_arg);
+    if (!may_be_type(type.text)) refuse_type(type, option);
     const Piece number = value.part(colon + 1);
     Line line;
     line.add("{ ").add(element_type_of(type.text) ? type.text : in_quotes(type.text), type);
@@ -220,7 +250,7 @@ Argument argument_of(const std::string& word, const std::string& option) {
   if (close == std::string::npos) refuse(option, value.part(open), "a ] is missing");
   const Piece type = value.part(0, open), count = value.part(open + 1, close - open - 1),
               rest = value.part(close + 1);
-  if (type.text != "local") return buffer_of(name, type, count, rest, option);
+  if (type.text != "local") return buffer_of(name, type, count, rest, axes, option);
   if (!rest.text.empty()) refuse(option, rest, forms_of_arg);
   return {Line().add("{ local = ").add(in_quotes(count.text), count).add(" }"), {}, name};
 }
@@ -301,15 +331,17 @@ class Writer {
     add(fmt::format("question = {}",
                     in_quotes(fmt::format("How fast is {} of {}?", from_.kernel, file.filename().string()))));
     const auto axes = axes_of(from_);
+    std::vector<std::string> names;
     add("[axes]");
     for (const auto& axis : axes) {
+      names.push_back(axis.name.text);
       Line line;
       line.add(axis.name.text, axis.name).add(" = { values = [");
       for (const auto& value : axis.values)
         line.add(&value == &axis.values.front() ? "" : ", ").add(value.text, value);
       add(line.add(is_tunable(from_, axis.name.text) ? "], tunable = true }" : "] }"), axis.option);
     }
-    buffers();
+    buffers(names);
     defines();
     launch();
     cost();
@@ -343,12 +375,12 @@ class Writer {
     return fmt::format("{}", fmt::join(out, ","));
   }
 
-  void buffers() {
+  void buffers(const std::vector<std::string>& axes) {
     add("[buffers]");
     std::set<std::string> met;
     for (const auto& word : from_.args) {
       const std::string option = "--arg " + shell_word(word);
-      Argument one = argument_of(word, option);
+      Argument one = argument_of(word, axes, option);
       if (one.buffer && !met.insert(one.name.text).second)
         refuse(option, one.name, fmt::format("there is a buffer '{}' already", one.name.text));
       if (one.buffer) add(*one.buffer, option);

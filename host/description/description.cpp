@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/number.hpp"
 #include "description/case_text.hpp"
 
@@ -69,6 +70,16 @@ std::optional<ElementType> element_type_of(const std::string& word) {
   const auto width = number_of<std::size_t>(word.substr(digits));
   if (!width || word[digits] == '0' || std::ranges::find(widths, *width) == widths.end()) return {};
   return ElementType{of, *width};
+}
+
+std::string near_element_type(const std::string& word) {
+  if (element_type_of(word.substr(0, word.find_first_of("0123456789")))) return {};
+  std::vector<std::string> known;
+  for (const auto& scalar : scalars) known.emplace_back(scalar.name);
+  for (const auto& scalar : scalars) {
+    for (const auto width : widths) known.push_back(fmt::format("{}{}", scalar.name, width));
+  }
+  return near_word(word, known);
 }
 
 ElementType TypeOf::at(const suite::Case& at) const {

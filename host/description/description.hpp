@@ -36,6 +36,8 @@ struct ElementType {
   bool operator==(const ElementType&) const = default;
 };
 std::optional<ElementType> element_type_of(const std::string& word);
+// Returns the type that a word may have meant; empty if none is near, or its width alone is wrong.
+std::string near_element_type(const std::string& word);
 
 // An element type that axes may decide: {axis} in its text stands for the axis's value, as in "{type}4".
 class TypeOf {

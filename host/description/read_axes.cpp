@@ -248,8 +248,8 @@ suite::Sweep sweep_in(const Field& field, const Parts& parts) {
           fmt::format("{} names axis '{}'{}", field.label(), name, suggestion(name, axis_names(parts))));
     for (const auto& value : values) {
       if (!axis->taken(value))
-        field.refuse(fmt::format("{} says {}={}, and {} takes {}", field.label(), name, suite::text_of(value),
-                                 name, axis->domain_text()));
+        field.refuse(fmt::format("{} says {}={}: {}", field.label(), name, suite::text_of(value),
+                                 axis->refusal(value)));
     }
   }
   return sweep;

@@ -55,10 +55,14 @@ TypeOf type_in(const std::string& text, const Place& place, const Parts& parts) 
     const auto known = element_type_of(word);
     if (!known && axis_named(parts, word) != nullptr)
       refuse(place, fmt::format("'{0}' is an axis: write \"{{{0}}}\" for the type that it names", word));
-    if (!known)
+    if (!known) {
+      const std::string of = word == text ? "" : fmt::format(", of '{}'", text);
+      if (const auto near = near_element_type(word); !near.empty())
+        refuse(place, fmt::format("unknown type '{}'{}; did you mean '{}'?", word, of, near));
       refuse(place, fmt::format("unknown type '{}'{}: it is char, uchar, short, ushort, int, uint, long, "
                                 "ulong, half, float or double, and may have 2, 3, 4, 8 or 16 behind it",
-                                word, word == text ? "" : fmt::format(", of '{}'", text)));
+                                word, of));
+    }
     if (std::ranges::find(types, *known) == types.end()) types.push_back(*known);
   }
   return {text, std::move(types)};

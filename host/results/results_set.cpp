@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/stats.hpp"
 #include "base/text.hpp"
 #include "suite/family.hpp"
@@ -302,8 +303,9 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {
     if (!here.contains(family))
-      throw Error(ErrorCode::usage, fmt::format("no case of family '{}' in {}; there are {}", family,
-                                                fmt::join(files, ", "), fmt::join(here, ", ")));
+      throw Error(ErrorCode::usage,
+                  fmt::format("no case of family '{}' in {}{}", family, fmt::join(files, ", "),
+                              suggestion(family, {here.begin(), here.end()})));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "suite/case.hpp"
@@ -115,6 +116,28 @@ std::string Axis::domain_text() const {
   std::vector<std::string> texts;
   for (const auto& value : values) texts.push_back(text_of(value));
   return domain.of == Domain::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : domain.text();
+}
+
+std::string Axis::refusal(const Value& value) const { return suite::refusal(value, {this}); }
+
+std::string refusal(const Value& value, const std::vector<const Axis*>& axes) {
+  std::vector<std::string> words, rules;
+  const auto add = [](std::vector<std::string>& list, std::string one) {
+    if (std::ranges::find(list, one) == list.end()) list.push_back(std::move(one));
+  };
+  for (const auto* axis : axes) {
+    add(rules, axis->domain_text());
+    for (const auto& known : axis->values) {
+      if (const auto* word = std::get_if<std::string>(&known)) add(words, *word);
+    }
+  }
+  if (const auto near = near_word(text_of(value), words); !near.empty())
+    return fmt::format("did you mean '{}'?", near);
+  constexpr std::size_t most = 4;
+  if (rules.size() <= most) return fmt::format("{} takes {}", axes.front()->name, fmt::join(rules, "; or "));
+  return fmt::format(
+      "each of {} families has values of {} of its own; clweave list --family FAMILY shows them", axes.size(),
+      axes.front()->name);
 }
 
 std::function<bool(const Case&)> more_than_zero(std::string axis) {

@@ -98,9 +98,14 @@ struct Axis {
   // it.
   std::optional<Value> taken(const Value&) const;
   std::string domain_text() const;  // for messages: all values, or the rule
+  // Says what a value that it does not take may have meant: "did you mean 'grid'?", else "kernel takes grid".
+  std::string refusal(const Value&) const;
   bool has_name(const std::string& word) const;
   const std::string& todays(const std::string& value) const;  // replaces a former value
 };
+
+// The same of axes of several families, which have one name.
+std::string refusal(const Value&, const std::vector<const Axis*>&);
 
 // Column that a plan computes from its axes, such as the length of a sequence.
 struct Derived {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "base/near_word.hpp"
 #include "suite/former_names.hpp"
 
 namespace clweave::suite {
@@ -26,7 +27,8 @@ Sweeps& Presets::at(const std::string& preset) {
   const auto* const it = std::ranges::find(preset_names, preset_now(preset));
   if (it == preset_names.end())
     throw Error(ErrorCode::usage,
-                fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
+                fmt::format("--preset {}: there is no such preset{}", preset,
+                            suggestion(preset, {preset_names.begin(), preset_names.end()})));
   return *all.at(static_cast<std::size_t>(it - preset_names.begin()));
 }
 
@@ -38,8 +40,7 @@ const Axis& need_axis(const Family& family, const std::string& name, const std::
   if (const Axis* axis = family.axis(name); axis != nullptr && axis->name == name) return *axis;
   std::vector<std::string> known;
   for (const auto& axis : family.axes) known.push_back(axis.name);
-  throw Error(ErrorCode::usage,
-              fmt::format("{} names axis {}; there are {}", where, name, fmt::join(known, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("{} names axis {}{}", where, name, suggestion(name, known)));
 }
 
 void check_axes(const Family& family) {
@@ -213,8 +214,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
     const Axis& axis = family.axes[a];
     const auto& [name, value] = at.axes[a];
     if (axis.has_name(name) && !axis.taken(value))
-      throw Error(ErrorCode::usage,
-                  fmt::format("{}={}: {} takes {}", name, text_of(value), name, axis.domain_text()));
+      throw Error(ErrorCode::usage, fmt::format("{}={}: {}", name, text_of(value), axis.refusal(value)));
   }
   Plan plan = family.plan(at, device);
   if (plan.source.empty()) plan.source = family.name;

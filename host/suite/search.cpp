@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/random.hpp"
 
 namespace clweave::suite {
@@ -37,15 +40,16 @@ Space::Space(std::vector<Point> points, std::size_t starts)
 }
 
 Strategy strategy_of(const std::string& name) {
-  static const std::map<std::string, Strategy> names = {{"exhaustive", Strategy::exhaustive},
-                                                        {"coarse", Strategy::coarse},
-                                                        {"random", Strategy::random},
-                                                        {"halving", Strategy::halving}};
-  const auto it = names.find(name);
-  if (it == names.end())
-    throw Error(ErrorCode::usage,
-                "--strategy " + name + ": there are exhaustive, coarse, random and halving");
-  return it->second;
+  static const std::map<std::string, Strategy> all = {{"exhaustive", Strategy::exhaustive},
+                                                      {"coarse", Strategy::coarse},
+                                                      {"random", Strategy::random},
+                                                      {"halving", Strategy::halving}};
+  const auto it = all.find(name);
+  if (it != all.end()) return it->second;
+  std::vector<std::string> known;
+  for (const auto& [one, strategy] : all) known.push_back(one);
+  throw Error(ErrorCode::usage,
+              fmt::format("--strategy {}: there is no such strategy{}", name, suggestion(name, known)));
 }
 
 namespace {

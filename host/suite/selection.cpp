@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "base/near_word.hpp"
 #include "base/text.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
@@ -18,6 +19,8 @@ namespace clweave::suite {
 namespace {
 
 using Setting = std::pair<std::string, Values>;
+
+constexpr const char* list_command = "clweave list";
 
 Setting option_setting(const std::string& text, const char* option) {
   try {
@@ -42,20 +45,16 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
         if (std::ranges::find(known, axis.name) == known.end()) known.push_back(axis.name);
       }
     }
-    throw Error(ErrorCode::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option,
-                                              name, fmt::join(known, ", ")));
-  }
-  std::vector<std::string> rules;
-  for (const Axis* axis : axes) {
-    if (std::ranges::find(rules, axis->domain_text()) == rules.end()) rules.push_back(axis->domain_text());
+    throw Error(ErrorCode::usage, fmt::format("--{} {}: no family here has that axis{}", option, name,
+                                              suggestion(name, known, list_command)));
   }
   for (const auto& value : values) {
     if (std::ranges::none_of(axes, [&](const Axis* axis) { return axis->taken(value).has_value(); }))
-      throw Error(ErrorCode::usage, fmt::format("--{} {}={}: {}{} takes {}", option, name, text_of(value),
+      throw Error(ErrorCode::usage, fmt::format("--{} {}={}: {}{}", option, name, text_of(value),
                                                 text_of(value).find('=') != std::string::npos
                                                     ? fmt::format("each axis has a --{} of its own; ", option)
                                                     : "",
-                                                name, fmt::join(rules, "; or ")));
+                                                refusal(value, axes)));
   }
 }
 
@@ -133,8 +132,14 @@ bool is_needed(const Job& peak, const std::set<Peak>& bounds) {
   return bounds.contains(measured);
 }
 
-// Behind the families that there are.
-constexpr const char* of_file = "; for one of your own kernels name its file, too: FILE.cl";
+// Says what families there are in place of one that is none.
+std::string other_families(const std::string& name, const std::vector<Family>& families) {
+  std::vector<std::string> known;
+  for (const auto& family : families) known.push_back(family.name);
+  std::string out = suggestion(name, known, list_command);
+  if (!out.ends_with('?')) out += "; for one of your own kernels name its file, too: FILE.cl";
+  return out;
+}
 
 }  // namespace
 
@@ -148,10 +153,8 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
   }
   for (const auto& name : today) {
     if (std::ranges::find(families, name, &Family::name) != families.end()) continue;
-    std::vector<std::string> known;
-    for (const auto& family : families) known.push_back(family.name);
     throw Error(ErrorCode::usage,
-                fmt::format("--family {}: there are {}{}", name, fmt::join(known, ", "), of_file));
+                fmt::format("--family {}: there is no such family{}", name, other_families(name, families)));
   }
   return chosen;
 }
@@ -217,12 +220,8 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::usage, fmt::format("case {}: {}", id, why));
   };
-  if (family == families.end()) {
-    std::vector<std::string> known;
-    for (const auto& other : families) known.push_back(other.name);
-    refuse(
-        fmt::format("there is no family {}; there are {}{}", words.front(), fmt::join(known, ", "), of_file));
-  }
+  if (family == families.end())
+    refuse(fmt::format("there is no family {}{}", words.front(), other_families(words.front(), families)));
   Sweep sweep;
   for (const auto& word : std::span(words).subspan(1)) {
     const auto equals = word.find('=');
@@ -230,10 +229,12 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
     const Axis* axis = family->axis(name);
     std::vector<std::string> known;
     for (const auto& other : family->axes) known.push_back(other.name);
-    if (axis == nullptr || equals == std::string::npos)
+    if (equals == std::string::npos)
       refuse(fmt::format("write {}/axis=value; its axes are {}", family->name, fmt::join(known, ", ")));
-    const auto value = axis->taken(value_of(word.substr(equals + 1)));
-    if (!value) refuse(fmt::format("{} takes {}", axis->name, axis->domain_text()));
+    if (axis == nullptr) refuse(fmt::format("there is no axis {}{}", name, suggestion(name, known)));
+    const Value asked = value_of(word.substr(equals + 1));
+    const auto value = axis->taken(asked);
+    if (!value) refuse(fmt::format("{}={}: {}", axis->name, text_of(asked), axis->refusal(asked)));
     sweep[axis->name] = Values(*value);
   }
   const auto cases = cases_of(*family, {sweep}, 1);

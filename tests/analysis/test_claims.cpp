@@ -1353,7 +1353,8 @@ TEST(ClaimsFile, IsHeldAgainstTheFamilies) {
     return what;
   };
   EXPECT_EQ(error_of(R"({"family": "copy", "kernel": "buffer"})"), "none");
-  EXPECT_THAT(error_of(R"({"family": "copi"})"), HasSubstr("there is no family copi; there are"));
+  EXPECT_THAT(error_of(R"({"family": "copi"})"), HasSubstr("there is no family copi; did you mean 'copy'?"));
+  EXPECT_THAT(error_of(R"({"family": "frobnicate"})"), HasSubstr("there is no family frobnicate; there are"));
   EXPECT_THAT(error_of(R"({"family": "compaction", "kernel": "misspelt"})"),
               HasSubstr("kernel=misspelt: kernel takes"));
   EXPECT_THAT(error_of(R"({"family": "compaction", "colonel": "x"})"),

@@ -98,9 +98,10 @@ TEST(FamilyTable, ShowsWhatFollowsFromTheAxes) {
                     Not(HasSubstr("clever"))));
   EXPECT_THAT(shown(records, {.families = {"grid"}}, {.ascii = false}, "text", families),
               HasSubstr("clever"));
-  EXPECT_THAT([&] { shown(records, {.families = {"grid"}, .columns = {"color"}}, {}, "text", families); },
-              testing::Throws<Error>(testing::Property(
-                  &Error::what, HasSubstr("it has device, kernel, mapping, n, local, form, measurement"))));
+  EXPECT_THAT(
+      [&] { shown(records, {.families = {"grid"}, .columns = {"color"}}, {}, "text", families); },
+      testing::Throws<Error>(testing::Property(
+          &Error::what, HasSubstr("there are device, kernel, mapping, n, local, form, measurement"))));
 }
 
 TEST(FamilyTable, ShowsItemsAndTimesWhereThereIsNoRate) {
@@ -268,12 +269,11 @@ TEST(FamilyTable, MarksWhatIsDoubtfulOrCachedAndCountsIt) {
   Record fine = grid_row("clever", "column", 70);
   fine.throttled = 0.5;
   fine.converged = "yes";
-  EXPECT_THAT(
-      plain({slow, unsure, cached, fine}),
-      AllOf(HasSubstr("plain    50*  25%  60*  30%\n"), HasSubstr("clever  300 150%c   70  35%\n"),
-            HasSubstr(
-                "*  2 of 4 cells: the machine was not quiet during 1; the median of 1 is not known as well as was "
-                "asked\nc  1 of 4 cells: ")));
+  EXPECT_THAT(plain({slow, unsure, cached, fine}),
+              AllOf(HasSubstr("plain    50*  25%  60*  30%\n"), HasSubstr("clever  300 150%c   70  35%\n"),
+                    HasSubstr("*  2 of 4 cells: the machine was not quiet during 1; the median of 1 is not "
+                              "known as well as was "
+                              "asked\nc  1 of 4 cells: ")));
 }
 
 TEST(FamilyTable, ShowsOperationsOfArithmetic) {
@@ -315,9 +315,12 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
       tables({.rows = {"n"}, .columns = {"kernel"}, .quantity = "fraction_of_peak"}),
       HasSubstr("n     plain  clever\n───────────────────\n64       25      25\n1024     25      25\n"));
   for (const auto& [choice, hint] : std::vector<std::pair<TableChoice, std::string>>{
-           {{.families = {"branch_divergence"}}, "there are some of grid"},
+           {{.families = {"branch_divergence"}},
+            "there are no rows of family branch_divergence; there are grid"},
            {{.rows = {"width"}},
-            "family grid has no axis width; it has device, kernel, mapping, n, local, form"},
+            "family grid has no axis width; there are device, kernel, mapping, n, local, form"},
+           {{.columns = {"kernle"}}, "family grid has no axis kernle; did you mean 'kernel'?"},
+           {{.quantity = "rates"}, "there is no quantity rates; did you mean 'rate'?"},
            {{.quantity = "watts"},
             "there is no quantity watts; there are rate, ms, ns, gb, gop, items, fraction_of_peak, speedup, "
             "slowdown"}}) {

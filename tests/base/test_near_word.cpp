@@ -25,5 +25,15 @@ TEST(NearWord, IsSuggestedElseAllAreListed) {
   EXPECT_EQ(suggestion("axis", {}), "; there are none");
 }
 
+TEST(NearWord, ALongListIsCut) {
+  std::vector<std::string> words;
+  for (int i = 0; i < 24; ++i) words.push_back("word" + std::to_string(i));
+  EXPECT_EQ(suggestion("other", words).find(" more"), std::string::npos);
+  words.insert(words.end(), {"last", "lost"});
+  const std::string text = suggestion("other", words, "clweave list");
+  EXPECT_TRUE(text.ends_with(", word23 and 2 more (clweave list shows all)")) << text;
+  EXPECT_EQ(suggestion("lasst", words), "; did you mean 'last'?") << "of those behind the cut, too";
+}
+
 }  // namespace
 }  // namespace clweave::base

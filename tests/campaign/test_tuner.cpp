@@ -177,11 +177,14 @@ TEST(Search, ALocalMinimumIsFasterThanItsMeasuredNeighbours) {
 }
 
 TEST(Search, AnUnknownStrategyIsToldTheKnown) {
-  try {
-    strategy_of("fast");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("exhaustive, coarse, random and halving"));
+  for (const auto& [name, hint] : {std::pair{"fast", "there are coarse, exhaustive, halving, random"},
+                                   {"halvign", "did you mean 'halving'?"}}) {
+    try {
+      strategy_of(name);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(hint));
+    }
   }
 }
 

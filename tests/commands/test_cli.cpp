@@ -262,8 +262,10 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"devices", "extra"}, {"extra", "clweave devices --help"}},
       {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, profile, paper, full"}},
       {{"run", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
-      {{"list", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
-      {{"run", "--where", "nosuch=1"}, {"--where nosuch", "parity"}},
+      {{"list", "--family", "nosuch"}, {"--family nosuch", "access, ", "(clweave list shows all)"}},
+      {{"list", "--family", "matrix_acess"}, {"did you mean 'matrix_access'?"}},
+      {{"run", "--where", "nosuch=1"}, {"--where nosuch", "(clweave list shows all)"}},
+      {{"run", "--where", "partiy=row"}, {"--where partiy", "did you mean 'parity'?"}},
       {{"run", "--set", "n"}, {"--set n", "axis=value"}},
       {{"run", "--set", "=1"}, {"axis=value"}},
       {{"run", "--family", "matrix_access", "--set", "parity=both"}, {"parity=both", "row, column"}},
@@ -273,9 +275,12 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"run", "--seed", "some"}, {"--seed", "some"}},
       {{"run", "--runs", "0"}, {"--runs"}},
       {{"run", "--cache", "tepid"}, {"--cache", "warm", "cold"}},
+      {{"run", "--cache", "wram"}, {"--cache", "did you mean 'warm'?"}},
+      {{"run", "--claim", "000"}, {"--claim 000", "(clweave claims FILE.csv shows all)"}},
+      {{"run", "streem"}, {"there is no such file", "--family stream"}},
       {{"run", "--resume", "no_such.csv"}, {"--resume", "no_such.csv"}},
       {{"run", "--replay", "no_such.csv", "--case", "x"}, {"--replay", "no_such.csv"}},
-      {{"inspect", "nosuch"}, {"case nosuch", "matrix_access"}},
+      {{"inspect", "nosuch"}, {"case nosuch", "(clweave list shows all)"}},
       {{"inspect", "branch_divergence", "--target", "nosuch"}, {"--target nosuch", "gfx90a", "sm_90"}},
       {{"run", "--emit-sources", "x"}, {"--dry-run"}}};
   show({});
@@ -409,8 +414,16 @@ TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
     EXPECT_THAT(ended.err, HasSubstr(fmt::format("--device {} matches none of", selector)));
     EXPECT_THAT(ended.err, HasSubstr("0:0"));
     EXPECT_THAT(ended.err, HasSubstr(name));
+    EXPECT_THAT(ended.err, Not(HasSubstr("did you mean")));
     EXPECT_FALSE(fs::exists(csv()));
   }
+}
+
+TEST_F(Cli, AMistypedDeviceIsGuessed) {
+  const std::string platform = devices().at(0).at("platform");
+  const std::string word = platform.substr(0, platform.find_first_of(" ,"));
+  EXPECT_THAT(run({"run", "--device", "x" + word}).err,
+              HasSubstr(fmt::format("--device x{0} matches none of these; did you mean '{0}", word)));
 }
 
 TEST_F(Cli, DevicesAreSelectedByAnythingThatNamesThem) {

@@ -181,7 +181,8 @@ TEST_F(CompareCommand, SaysWhatToTypeInstead) {
   EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));
   EXPECT_THAT(refused({"old.csv", "new.csv", "--noise", "old.csv"}), HasSubstr("two or more files"));
   EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("compare-runs"));
-  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("there are loom"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("did you mean 'loom'?"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "other"}), HasSubstr("there are loom"));
   EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
   EXPECT_THAT(refused({}), HasSubstr("FILE"));
   const auto refused_by = [&](const std::string& command, const std::vector<std::string>& words) {

@@ -245,7 +245,8 @@ TEST_F(OwnKernels, RowsAreShownWithoutTheFile) {
   const std::string page = (trial_.folder() / "page.html").string();
   succeed({"report", csv(), "-o", page});
   EXPECT_NE(content_of(page).find("doubling"), std::string::npos);
-  refuse({"run", "--family", "doubling"}, {"--family doubling: there are", "name its file, too: FILE.cl"});
+  refuse({"run", "--family", "doubling"},
+         {"--family doubling: there is no such family", "name its file, too: FILE.cl"});
 }
 
 TEST_F(OwnKernels, AWrongKernelIsARow) {
@@ -394,7 +395,10 @@ TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {
   const std::string with_peaks = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-27-examples.csv";
   EXPECT_THAT(succeed({"show", with_peaks, "--baseline", "kernel=naive"}).out,
               AllOf(HasSubstr("matrix_product"), Not(HasSubstr("peak"))));
-  const Ended unknown = run({"show", with_peaks, "--baseline", "kernel=nave"});
+  refuse({"show", with_peaks, "--baseline", "kernel=nave"},
+         {"no row is of it; did you mean 'kernel=naive'?"});
+  refuse({"show", with_peaks, "--baseline", "kernle=naive"}, {"that axis; did you mean 'kernel'?"});
+  const Ended unknown = run({"show", with_peaks, "--baseline", "kernel=other"});
   EXPECT_EQ(unknown.code, bad_usage);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("there are kernel="), HasSubstr("kernel=naive"),
                                  Not(HasSubstr("kernel=copy")), Not(HasSubstr("kernel=arithmetic"))));
@@ -413,7 +417,9 @@ TEST_F(OwnKernels, ARunEndsWithSpeedUps) {
   refuse({"run", doubling(), "--baseline", "kernel=minus", "--csv", csv(), "--overwrite"},
          {"--baseline kernel=minus: no case of this run is of it; there are kernel=plus, kernel=times"});
   refuse({"run", doubling(), "--baseline", "colour=red", "--csv", csv(), "--overwrite"},
-         {"--baseline colour=red: no family of this run has that axis"});
+         {"--baseline colour=red: no family of this run has that axis; there are kernel, n, group"});
+  refuse({"run", doubling(), "--baseline", "kernel=tims", "--csv", csv(), "--overwrite"},
+         {"no case of this run is of it; did you mean 'kernel=times'?"});
   EXPECT_EQ(rows_of("doubling").size(), 4U) << "as the first run left it";
 }
 

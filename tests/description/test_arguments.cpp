@@ -2,6 +2,7 @@
 // test_arguments: options of the command line as the TOML that they stand for.
 #include "description/arguments.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -140,10 +141,13 @@ TEST(Arguments, AreRefusedWithTheirForm) {
   EXPECT_THAT(with([](auto& a) { a.set.clear(); }), HasSubstr("--set n=1e6,1e7"));
   EXPECT_THAT(with([](auto& a) { a.global.clear(); }), HasSubstr("--kernel needs --global"));
   EXPECT_THAT(with([](auto& a) { a.set = {"n"}; }), HasSubstr("write axis=value"));
+  EXPECT_THAT(with([](auto& a) { a.args = {"x=triangle[n]"}; }),
+              HasSubstr("there is no type 'triangle': such are float"));
   for (const char* arg :
        {"", "x", "=float[n]", "x=", "x=nothing", "x=float[n] iota", "x=local[4]:iota", "x=2.5u"})
     EXPECT_THAT(with([&](auto& a) { a.args = {arg}; }), HasSubstr("write NAME=TYPE[COUNT]:CONTENTS")) << arg;
-  EXPECT_THAT(with([](auto& a) { a.args = {"x=flaot[n]"}; }), HasSubstr("there is no type 'flaot'"));
+  EXPECT_THAT(with([](auto& a) { a.args = {"x=flaot[n]"}; }),
+              HasSubstr("there is no type 'flaot'; did you mean 'float'?"));
   EXPECT_THAT(with([](auto& a) { a.args = {"x=float[n"}; }), HasSubstr("a ] is missing"));
   EXPECT_THAT(with([](auto& a) { a.checks = {"y"}; }), HasSubstr("write BUFFER=EXPRESSION"));
   EXPECT_THAT(with([](auto& a) { a.within = "1e-5"; }), HasSubstr("--check"));
@@ -191,7 +195,20 @@ class OptionErrors : public testing::Test {
 
 TEST_F(OptionErrors, NameThePlaceWithinTheOption) {
   EXPECT_THAT(with_arg(0, "x=float[n]:randm"),
-              StartsWith(R"(--arg "x=float[n]:randm", character 12: unknown name 'randm')"));
+              StartsWith(R"(--arg "x=float[n]:randm", character 12: unknown contents 'randm'; did you mean )"
+                         "'random'?"));
+  EXPECT_THAT(with_arg(0, "x=float[n]: nromal(0,1)"),
+              HasSubstr("character 13: unknown contents 'nromal'; did you mean 'normal'?"));
+  EXPECT_THAT(with_arg(0, "x=float[n]:normal(9)"), HasSubstr("character 12: write normal(0, 1), with two"));
+  EXPECT_THAT(with_arg(1, "y=float[n]:oot"), HasSubstr("did you mean 'out'?"));
+  EXPECT_THAT(with_arg(0, "x=float[n]:q"), HasSubstr("character 12: unknown name 'q'"));
+  for (const char* expression : {"n", "i", "local_bytes", "min(i, 3)"})
+    EXPECT_THAT(with_arg(0, fmt::format("x=float[n]:{}", expression)), Not(HasSubstr("contents")));
+  EXPECT_THAT(with_arg(0, "x=flaot4[n]"),
+              HasSubstr("character 3: there is no type 'flaot4'; did you mean 'float4'?"));
+  EXPECT_THAT(with_arg(2, "m=uitn:n"),
+              HasSubstr("character 3: there is no type 'uitn'; did you mean 'uint'?"));
+  EXPECT_THAT(with_arg(2, "m=lcoal[4]"), HasSubstr("there is no type 'lcoal'; did you mean 'local'?"));
   EXPECT_THAT(with_arg(0, "x=float[ 2*q]:random"),
               StartsWith(R"(--arg "x=float[ 2*q]:random", character 12: unknown name 'q')"));
   EXPECT_THAT(with_arg(0, " x = flaot[n]"), HasSubstr("character 6: there is no type 'flaot'"));
@@ -210,7 +227,8 @@ TEST_F(OptionErrors, NameThePlaceWithinTheOption) {
   EXPECT_THAT(error_of(from), StartsWith("--local 32,32: 'local' has 2 dimensions"));
   from = right();
   from.set = {"n=100,,200"};
-  EXPECT_THAT(error_of(from), StartsWith("--set n=100,,200, character 7: value 2 of 'values' of axis 'n' is empty"));
+  EXPECT_THAT(error_of(from),
+              StartsWith("--set n=100,,200, character 7: value 2 of 'values' of axis 'n' is empty"));
   from.set = {"n=100", "n=200"};
   EXPECT_THAT(error_of(from), HasSubstr("character 1: --set n stands twice"));
   from = right();

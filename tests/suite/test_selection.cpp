@@ -107,14 +107,18 @@ std::string complaint(const Chosen& chosen) {
 
 TEST(Usage, NamesThePresets) {
   EXPECT_EQ(complaint({.preset = "tiny"}),
-            "--preset tiny: there are smoke, quick, profile, paper, full, tune");
-  EXPECT_EQ(complaint({.preset = ""}), "--preset : there are smoke, quick, profile, paper, full, tune");
+            "--preset tiny: there is no such preset; there are smoke, quick, profile, paper, full, tune");
+  EXPECT_THAT(complaint({.preset = ""}), HasSubstr("there are smoke"));
+  EXPECT_EQ(complaint({.preset = "somke"}), "--preset somke: there is no such preset; did you mean 'smoke'?");
 }
 
 TEST(Usage, NamesTheFamilies) {
   EXPECT_EQ(
       complaint({.families = {"alpha", "gamma"}}),
-      "--family gamma: there are alpha, beta, peak; for one of your own kernels name its file, too: FILE.cl");
+      "--family gamma: there is no such family; there are alpha, beta, peak; for one of your own kernels "
+      "name its file, too: FILE.cl");
+  EXPECT_EQ(complaint({.families = {"alhpa"}}),
+            "--family alhpa: there is no such family; did you mean 'alpha'?");
 }
 
 TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
@@ -122,6 +126,8 @@ TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
             "--set size: no family here has that axis; there are kernel, n, group, form, type, density");
   EXPECT_EQ(complaint({.families = {"beta"}, .where = {"kernel=x"}}),
             "--where kernel: no family here has that axis; there are type, density, n");
+  EXPECT_EQ(complaint({.set = {"desnity=1"}}),
+            "--set desnity: no family here has that axis; did you mean 'density'?");
 }
 
 TEST(Usage, NamesTheWordsOfAnAxis) {
@@ -137,6 +143,8 @@ TEST(Usage, NamesTheWordsOfAnAxis) {
 TEST(Usage, NamesTheWordsOfEveryFamilyThatHasTheAxis) {
   for (const auto& text : {complaint({.set = {"kernel=z"}}), complaint({.where = {"kernel=z"}})})
     EXPECT_THAT(text, AllOf(HasSubstr("kernel=z"), HasSubstr("x, y"), HasSubstr("copy, read")));
+  EXPECT_EQ(complaint({.set = {"kernel=coyp"}}), "--set kernel=coyp: did you mean 'copy'?");
+  EXPECT_EQ(complaint({.where = {"kernel=raed"}}), "--where kernel=raed: did you mean 'read'?");
 }
 
 TEST(Usage, ShowsHowASettingIsWritten) {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/near_word.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 
@@ -29,7 +30,7 @@ void check_keys(const json& object, const std::vector<std::string>& known, const
   if (!object.is_object()) fail(where + " must be an object");
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) == known.end())
-      fail(fmt::format("{} has no '{}'; there are {}", where, key, fmt::join(known, ", ")));
+      fail(fmt::format("{} has no '{}'{}", where, key, suggestion(key, known)));
   }
 }
 
@@ -382,12 +383,10 @@ void check_axis(const Family& family, const std::string& name, const Values& val
   const Axis* axis = family.axis(name);
   std::vector<std::string> known;
   for (const auto& other : family.axes) known.push_back(other.name);
-  if (axis == nullptr)
-    fail(fmt::format("{} has no axis {}; there are {}", family.name, name, fmt::join(known, ", ")));
+  if (axis == nullptr) fail(fmt::format("{} has no axis {}{}", family.name, name, suggestion(name, known)));
   for (const auto& value : values) {
     if (!axis->taken(value))
-      fail(fmt::format("{}: {}={}: {} takes {}", family.name, name, text_of(value), name,
-                       axis->domain_text()));
+      fail(fmt::format("{}: {}={}: {}", family.name, name, text_of(value), axis->refusal(value)));
   }
 }
 
@@ -399,7 +398,7 @@ void check_query(const RowQuery& query) {
   if (family == families.end()) {
     std::vector<std::string> known;
     for (const auto& other : families) known.push_back(other.name);
-    fail(fmt::format("there is no family {}; there are {}", query.family, fmt::join(known, ", ")));
+    fail(fmt::format("there is no family {}{}", query.family, suggestion(query.family, known)));
   }
   double cases = 0;
   for (const auto& axes : query.alternatives()) {
@@ -446,7 +445,8 @@ std::vector<Claim> chosen_claims(std::vector<Claim> claims, const std::vector<st
     if (std::ranges::find(claims, id, &Claim::id) != claims.end()) continue;
     std::vector<std::string> known;
     for (const auto& claim : claims) known.push_back(claim.id);
-    throw Error(ErrorCode::usage, fmt::format("--claim {}: there are {}", id, fmt::join(known, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("--claim {}: there is no such claim{}", id,
+                                              suggestion(id, known, "clweave claims FILE.csv")));
   }
   if (!ids.empty())
     std::erase_if(claims, [&](const Claim& claim) { return std::ranges::find(ids, claim.id) == ids.end(); });

@@ -14,6 +14,7 @@
 #include "analysis/profile/published.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "analysis/rows/metric.hpp"
+#include "base/near_word.hpp"
 #include "base/number.hpp"
 #include "base/quantity.hpp"
 #include "report/text_chart.hpp"
@@ -406,8 +407,8 @@ void check(const Family& family, const Axes& axes) {
   for (const auto& column : family.derived) names.push_back(column.name);
   for (const auto& axis : axes) {
     if (!has(names, axis))
-      throw Error(ErrorCode::usage, fmt::format("family {} has no axis {}; it has {}", family.name, axis,
-                                                fmt::join(names, ", ")));
+      throw Error(ErrorCode::usage,
+                  fmt::format("family {} has no axis {}{}", family.name, axis, suggestion(axis, names)));
   }
 }
 
@@ -659,8 +660,8 @@ Report family_tables(const ResultsSet& all, const std::vector<Family>& families,
   }
   for (const auto& name : choice.families) {
     if (std::ranges::find(families, name, &Family::name) == families.end() || !present.contains(name))
-      throw Error(ErrorCode::usage, fmt::format("there are no rows of family {}; there are some of {}", name,
-                                                fmt::join(present, ", ")));
+      throw Error(ErrorCode::usage, fmt::format("there are no rows of family {}{}", name,
+                                                suggestion(name, {present.begin(), present.end()})));
   }
   std::vector<const Family*> chosen;
   for (const auto& family : families) {

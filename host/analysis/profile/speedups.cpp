@@ -14,6 +14,7 @@
 #include "analysis/rows/case_labels.hpp"
 #include "analysis/rows/device_rows.hpp"
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
 #include "base/terminal.hpp"
@@ -210,10 +211,51 @@ void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedU
   }
 }
 
-// Returns the value that a case has of the first axis of a baseline: "kernel=tiled".
-std::string choice_of(const Settings& settings, const Family& family, const Case& at) {
-  const std::string& axis = settings.front().first;
-  return fmt::format("{}={}", axis, text_of(at.at(family.axis(axis)->name)));
+// The values that cases have of the axes of a baseline, for when none is of it.
+class Choices {
+ public:
+  explicit Choices(const Settings& settings) : settings_(settings), values_(settings.size()) {}
+
+  void add(const Family& family, const Case& at) {
+    for (std::size_t s = 0; s < values_.size(); ++s)
+      values_[s].insert(text_of(at.at(family.axis(settings_[s].first)->name)));
+  }
+
+  bool empty() const { return values_.front().empty(); }
+
+  // Suggests a value of the first axis of which no case has the one asked for; else of the first axis.
+  std::string suggested() const {
+    std::size_t s = 0;
+    while (s < values_.size() && values_[s].contains(text_of(settings_[s].second))) ++s;
+    if (s == values_.size()) s = 0;
+    const auto& [axis, value] = settings_[s];
+    const std::vector<std::string> known(values_[s].begin(), values_[s].end());
+    if (const auto near = near_word(text_of(value), known);
+        std::holds_alternative<std::string>(value) && !near.empty())
+      return fmt::format("; did you mean '{}={}'?", axis, near);
+    std::vector<std::string> all;
+    for (const auto& one : known) all.push_back(fmt::format("{}={}", axis, one));
+    return "; there are " + short_list(all);
+  }
+
+ private:
+  const Settings& settings_;
+  std::vector<std::set<std::string>> values_;
+};
+
+// Suggests an axis in place of the first one that no family has.
+std::string suggested_axis(const Settings& settings, const std::vector<const Family*>& families) {
+  std::vector<std::string> known;
+  for (const auto* family : families) {
+    for (const auto& axis : family->axes) {
+      if (std::ranges::find(known, axis.name) == known.end()) known.push_back(axis.name);
+    }
+  }
+  for (const auto& one : settings) {
+    const auto has = [&one](const Family* family) { return family->axis(one.first) != nullptr; };
+    if (std::ranges::none_of(families, has)) return suggestion(one.first, known);
+  }
+  return {};
 }
 
 // Leaves out the peaks that were measured for the others' sake: what speed-ups are of must be asked for.
@@ -226,9 +268,7 @@ void keep_asked(std::vector<const Family*>& families, const std::vector<std::str
 // value. Throws `usage` if there is none.
 std::vector<const Family*> with_baseline(const ResultsSet& set, const std::vector<const Family*>& chosen,
                                          const Settings& settings, const std::string& words) {
-  if (chosen.empty())
-    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of these rows has that axis", words));
-  std::set<std::string> values;
+  Choices choices(settings);
   std::set<const Family*> found;
   for (const auto* device : measured(set)) {
     for (const auto& at : device->cases) {
@@ -236,12 +276,12 @@ std::vector<const Family*> with_baseline(const ResultsSet& set, const std::vecto
       const auto known = family != chosen.end() ? rows::case_of(**family, *at.name) : std::nullopt;
       if (!known) continue;
       if (is_baseline(settings, **family, *known)) found.insert(*family);
-      values.insert(choice_of(settings, **family, *known));
+      choices.add(**family, *known);
     }
   }
   if (found.empty())
     throw Error(ErrorCode::usage,
-                fmt::format("--baseline {}: no row is of it; there are {}", words, fmt::join(values, ", ")));
+                fmt::format("--baseline {}: no row is of it{}", words, choices.suggested()));
   std::vector<const Family*> out;
   std::ranges::copy_if(chosen, std::back_inserter(out),
                        [&](const Family* family) { return found.contains(family); });
@@ -264,7 +304,11 @@ Report speedups(const ResultsSet& set, const std::vector<Family>& families,
     if (wanted && here) chosen.push_back(&family);
   }
   keep_asked(chosen, names);
+  const auto here = chosen;
   std::erase_if(chosen, [&](const Family* family) { return !has_axes(*family, settings); });
+  if (chosen.empty())
+    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of these rows has that axis{}", words,
+                                              suggested_axis(settings, here)));
   chosen = with_baseline(set, chosen, settings, words);
   Report out;
   for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
@@ -292,17 +336,21 @@ void need_baseline(const std::vector<Job>& jobs, const std::vector<std::string>&
   const Settings settings = settings_of(baseline);
   const auto is_peak = [](const Job& job) { return job.family->name == peak_family; };
   const bool peaks_alone = std::ranges::all_of(jobs, is_peak);  // else they are measured for the others' sake
-  std::set<std::string> values;
+  Choices choices(settings);
+  std::vector<const Family*> families;
   for (const auto& job : jobs) {
-    if ((is_peak(job) && !peaks_alone) || !has_axes(*job.family, settings)) continue;
+    if (is_peak(job) && !peaks_alone) continue;
+    if (families.empty() || families.back() != job.family) families.push_back(job.family);
+    if (!has_axes(*job.family, settings)) continue;
     if (is_baseline(settings, *job.family, job.at)) return;
-    values.insert(choice_of(settings, *job.family, job.at));
+    choices.add(*job.family, job.at);
   }
   const std::string words = fmt::format("{}", fmt::join(baseline, " "));
-  if (values.empty())
-    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of this run has that axis", words));
-  throw Error(ErrorCode::usage, fmt::format("--baseline {}: no case of this run is of it; there are {}",
-                                            words, fmt::join(values, ", ")));
+  if (choices.empty())
+    throw Error(ErrorCode::usage, fmt::format("--baseline {}: no family of this run has that axis{}", words,
+                                              suggested_axis(settings, families)));
+  throw Error(ErrorCode::usage,
+              fmt::format("--baseline {}: no case of this run is of it{}", words, choices.suggested()));
 }
 
 }  // namespace clweave::profile

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/near_word.hpp"
 
 namespace clweave::rows {
 
@@ -62,8 +63,7 @@ const Metric& metric_named(const std::string& name) {
   if (it != all.end()) return *it;
   std::vector<std::string> names;
   for (const auto& q : all) names.emplace_back(q.name);
-  throw Error(ErrorCode::usage,
-              fmt::format("there is no quantity {}; there are {}", name, fmt::join(names, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("there is no quantity {}{}", name, suggestion(name, names)));
 }
 
 }  // namespace clweave::rows
