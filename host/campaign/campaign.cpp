@@ -372,6 +372,7 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
   note_origin(row.record, job);
   ++measured_;
   case_runner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
+  if (row.wrong) wrong_rows_.push_back({job.family, row.record, *row.wrong});
   records_.push_back(row.record);
 }
 

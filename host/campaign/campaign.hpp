@@ -17,6 +17,7 @@
 #include "campaign/parallel_devices.hpp"
 #include "campaign/quiet_wait.hpp"
 #include "campaign/runner.hpp"
+#include "campaign/wrong_alike.hpp"
 #include "results/results_file.hpp"
 #include "suite/selection.hpp"
 
@@ -85,6 +86,8 @@ class Campaign {
   void tick();  // to be called often while a case runs
   const std::vector<Record>& records() const { return records_; }
   const std::vector<Record>& parallel_records() const { return parallel_records_; }
+  // Rows of `records` whose output a check refused, of kernels of one's own.
+  const std::vector<WrongRow>& wrong_rows() const { return wrong_rows_; }
 
  private:
   std::uint64_t seed_of(int run) const;
@@ -121,6 +124,7 @@ class Campaign {
   const Unfinished* resumed_;  // null: a new run
   std::map<std::string, const Record*> done_;
   std::vector<Record> records_, parallel_records_;
+  std::vector<WrongRow> wrong_rows_;
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
   QuietWait quiet_wait_;

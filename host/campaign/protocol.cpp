@@ -18,8 +18,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, ok, log, kernels, binary_bytes, ptx)
 }  // namespace clweave::device
 
+namespace clweave::suite {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrongElement, index, got, wanted, tolerance)
+}  // namespace clweave::suite
+
 namespace clweave::results {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrongOutput, output, rule, sample)
 }  // namespace clweave::results
 
 namespace clweave::campaign {
@@ -71,20 +76,24 @@ DriverBuild driver_build_from(const json& text) { return text.get<DriverBuild>()
 json json_of(const Row& row) {
   std::vector<std::string> axes;
   for (const auto& [name, value] : row.record.axes) axes.push_back(name);
-  return {{"header", header_cells(axes)},
-          {"row", cells_of(row.record, axes)},
-          {"samples", row.samples},
-          {"buffer_bytes", row.buffer_bytes},
-          {"completion_latency_s", row.completion_latency_s},
-          {"least_host_s", row.least_host_s}};
+  json out = {{"header", header_cells(axes)},
+              {"row", cells_of(row.record, axes)},
+              {"samples", row.samples},
+              {"buffer_bytes", row.buffer_bytes},
+              {"completion_latency_s", row.completion_latency_s},
+              {"least_host_s", row.least_host_s}};
+  if (row.wrong) out["wrong"] = *row.wrong;
+  return out;
 }
 
 Row row_from(const json& text) {
   CsvTable table;
   table.header = text.at("header");
   table.rows.push_back({1, text.at("row")});
-  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"),
+  Row row{records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"),
           text.at("completion_latency_s"), text.at("least_host_s")};
+  if (const auto wrong = text.find("wrong"); wrong != text.end()) row.wrong = wrong->get<WrongOutput>();
+  return row;
 }
 
 }  // namespace clweave::campaign

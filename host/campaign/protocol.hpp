@@ -8,7 +8,7 @@
 //   {"build": device, "text": .., "options": .., "entries": names}
 //                                       -> {"built": the driver's answer}
 //   {"case": .., "sampling": ..}        -> {"row": cells, "samples": [..], "buffer_bytes": n,
-//   "completion_latency_s": s, "least_host_s": s}
+//   "completion_latency_s": s, "least_host_s": s, "wrong": what a check refused}
 //
 // A baseline program (host/baselines) lists no devices, but its implementations of a case:
 //   {"open": device, "threads": numbers}

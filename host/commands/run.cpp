@@ -27,6 +27,7 @@
 #include "base/terminal.hpp"
 #include "base/zip.hpp"
 #include "campaign/campaign.hpp"
+#include "campaign/wrong_alike.hpp"
 #include "commands/baseline_programs.hpp"
 #include "commands/case_list.hpp"
 #include "commands/command.hpp"
@@ -378,6 +379,12 @@ void log_disturbed(const Campaign& campaign) {
       first->case_id, first->disturbed);
 }
 
+// Tells that what kernels are checked by may be wrong, not they.
+void log_wrong_alike(const Campaign& campaign) {
+  for (const auto& line : wrong_alike(campaign.wrong_rows(), campaign.records()))
+    log_line("clweave: {}\n", line);
+}
+
 // Logs which cases the budget left out, and how to complete files that lack some.
 void log_unfinished(const RunPlan& plan, const Campaign& campaign, Exit code) {
   if (campaign.skipped() > 0)
@@ -458,6 +465,7 @@ void report_run(const RunPlan& plan, const PreparedRun& run, const Campaign& cam
   write_page_and_archive(plan, run, code);
   if (!run.groups.empty() && code != interrupted) print_interference(run, campaign);
   log_disturbed(campaign);
+  log_wrong_alike(campaign);
 }
 
 int run(const MeasureOptions& options, const std::vector<std::string>& arguments) {

@@ -289,18 +289,26 @@ Check check_of(const CheckOf& check, const Filled& filled, suite::Buffer buffer,
   const BufferOf& of = filled.model().description.buffers[check.buffer];
   const Checked checked{filled.type(check.buffer), of.name, check.tolerance, is_measured};
   Check made{buffer, {}};
-  std::visit(
-      Overloaded{
-          [&](const ByReference&) { made.reference = by_reference(checked, std::move(reference).value()); },
-          [&](const ByFile& file) {
-            need_size(file, check.buffer, filled);
-            made.compare = by_file(checked, file, filled);
-          },
-          [&](const ByExpression& by) { made.compare = by_expression(checked, by.value, filled); },
-          [&](const Sorted&) { made.compare_all = is_sorted(checked); },
-          [&](const PermutationOf& by) { made.compare_all = is_permutation(checked, by.buffer, filled); },
-          [&](const SumOf& by) { made.compare_all = has_sum(checked, by.buffer, filled); }},
-      check.by);
+  made.output = of.name;
+  std::visit(Overloaded{[&](const ByReference&) {
+                          made.rule = fmt::format("reference kernel '{}'", reference.value().kernel);
+                          made.reference = by_reference(checked, std::move(reference).value());
+                        },
+                        [&](const ByFile& file) {
+                          made.rule = file.path.filename().string();
+                          need_size(file, check.buffer, filled);
+                          made.compare = by_file(checked, file, filled);
+                        },
+                        [&](const ByExpression& by) {
+                          made.rule = fmt::format("expression '{}'", by.value.text());
+                          made.compare = by_expression(checked, by.value, filled);
+                        },
+                        [&](const Sorted&) { made.compare_all = is_sorted(checked); },
+                        [&](const PermutationOf& by) {
+                          made.compare_all = is_permutation(checked, by.buffer, filled);
+                        },
+                        [&](const SumOf& by) { made.compare_all = has_sum(checked, by.buffer, filled); }},
+             check.by);
   if (is_measured) made.unit = ulp_unit;
   return made;
 }

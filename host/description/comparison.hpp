@@ -54,22 +54,27 @@ class Comparison {
   // Takes element i, which lies at this scalar of the stretch.
   void take(std::uint64_t i, std::span<const std::byte> stretch, std::uint64_t scalar, T want) {
     const T got = scalar_at<T>(stretch, scalar);
-    count(stretch, scalar);
+    const bool is_written = count(stretch, scalar);
     note_error(got, want);
     if (is_right(got, want, tolerance_)) return;
+    // What nothing wrote is wrong alike, whatever computes it.
+    if (is_written && tally_.samples(i))
+      tally_.add_sample({i, scalar_text(got), scalar_text(want), tolerance_at(got)});
     if (tally_.wrong++ > 0) return;
     tally_.first_wrong = i;
     tally_.first_text = fmt::format("[{}] is {}, expected {}{}", i, scalar_text(got), scalar_text(want),
                                     distance_text(got, want));
   }
 
-  // Counts an element that is written, for comparisons of a whole.
-  void count(std::span<const std::byte> stretch, std::uint64_t scalar) {
+  // Counts an element, for comparisons of a whole. Returns whether it was written.
+  bool count(std::span<const std::byte> stretch, std::uint64_t scalar) {
     ++tally_.elements;
     // Bytes, not values: the pattern may be a NaN.
     const std::uint64_t at = scalar * sizeof(T);
-    if (std::memcmp(&stretch[at], &suite::poison[at % suite::poison.size()], sizeof(T)) != 0)
-      ++tally_.written;
+    const bool is_written =
+        std::memcmp(&stretch[at], &suite::poison[at % suite::poison.size()], sizeof(T)) != 0;
+    tally_.written += is_written ? 1 : 0;
+    return is_written;
   }
 
   suite::ComparisonResult& tally() { return tally_; }
@@ -82,6 +87,16 @@ class Comparison {
       const double error = is_flushed ? 0 : static_cast<double>(ulp_between(got, want));
       tally_.measured = std::max(tally_.measured.value_or(0), error);
     }
+  }
+  // Returns how far another value may be from this one to be taken where this one is expected.
+  double tolerance_at(T value) const {
+    const double size = std::abs(as_double(value));
+    double out = std::max(tolerance_.absolute, tolerance_.relative * size);
+    if constexpr (!is_whole_type<T>) {
+      const int bits = sizeof(T) == 2 ? 10 : sizeof(T) == 4 ? 23 : 52;
+      out = std::max(out, std::ldexp(size * static_cast<double>(tolerance_.ulp), -bits));
+    }
+    return std::isfinite(out) ? out : 0;
   }
   static std::string distance_text(T got, T want) {
     if constexpr (!is_whole_type<T>) {

@@ -194,7 +194,9 @@ Check References::known(const Check& check) {
                       "drivers is wrong, or the check wants a tolerance",
                       check.reference->launch.kernel, device_.second_driver()->name(), tally.text()));
   }
-  Check known{check.buffer, {}, check.unit};
+  Check known{.buffer = check.buffer, .compare = {}, .unit = check.unit};
+  known.output = check.output;
+  known.rule = check.rule;
   known.compare = [own, compare = check.reference->compare](std::uint64_t offset,
                                                             std::span<const std::byte> got) {
     return compare(offset, got, std::span(*own).subspan(offset, got.size()));

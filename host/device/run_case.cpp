@@ -51,6 +51,13 @@ void wait_for_callback(cl::Event& last, const cl::CommandQueue& queue) {
   if (const cl_int of = status.get(); of < 0) throw cl::Error(of, "a command");
 }
 
+// What a check throws of an output that is wrong.
+struct WrongResult : Error {
+  WrongResult(const Check& check, const ComparisonResult& result)
+      : Error(ErrorCode::wrong_result, result.text()), output{check.output, check.rule, result.sample} {}
+  results::WrongOutput output;
+};
+
 // The buffers, kernels and checks of one plan on one device. A plan describes a case without OpenCL calls;
 // its steps (launches, copies, transfers, host work, builds) are executed in order and timed together.
 class Execution {
@@ -172,7 +179,7 @@ class Execution {
     hashes_.clear();
     for (const auto& one : checks_) {
       const ComparisonResult result = memory_[one.buffer.index].compare(one, phase);
-      if (result.wrong > 0) throw Error(ErrorCode::wrong_result, result.text());
+      if (result.wrong > 0) throw WrongResult(one, result);
       if (result.hash)
         hashes_ += fmt::format("{}{}:{:016x}", hashes_.empty() ? "" : ";", one.hash_name, *result.hash);
       if (one.unit.empty()) continue;
@@ -526,7 +533,11 @@ class CaseRun {
     } catch (const cl::Error& failure) {
       problem = cl_failure(failure, "its launch").what();
     }
-    if (problem.empty()) return fail(error.code, error.what());
+    if (problem.empty()) {
+      const auto* const wrong = dynamic_cast<const WrongResult*>(&error);
+      if (wrong != nullptr && !wrong->output.sample.empty()) row_.wrong = wrong->output;
+      return fail(error.code, error.what());
+    }
     fail(ErrorCode::device_lost,
          fmt::format("the device does nothing right any more, as after a reset: {}; the case: {}", problem,
                      error.what()));

@@ -3,12 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "results/record.hpp"
 #include "suite/device_info.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave::suite {
 struct Family;
@@ -26,6 +28,12 @@ struct Sample {
   bool throttled = false;  // the canary beside it ran slow: a lower clock, or a neighbour
 };
 
+// An output that its check refused.
+struct WrongOutput {
+  std::string output, rule;  // as in suite::Check
+  std::vector<suite::WrongElement> sample;
+};
+
 // A case's record and the samples that it was computed from.
 struct Row {
   Record record;
@@ -37,6 +45,7 @@ struct Row {
   // Least host time of an execution, over the samples and further batches like them, as a busy host may have
   // been late after all samples; 0: not known.
   double least_host_s = 0;
+  std::optional<WrongOutput> wrong = {};  // of a kernel of one's own
 };
 
 // Fills the cells that describe the device.

@@ -5,7 +5,30 @@
 
 #include <algorithm>
 
+#include "base/random.hpp"
+
 namespace clweave::suite {
+
+namespace {
+
+constexpr std::size_t most_samples = 16;
+
+// Elements are taken in an order that looks random and is always the same.
+bool comes_first(const WrongElement& a, const WrongElement& b) {
+  return mix_bits(a.index) < mix_bits(b.index);
+}
+
+}  // namespace
+
+bool ComparisonResult::samples(std::uint64_t index) const {
+  return sample.size() < most_samples || mix_bits(index) < mix_bits(sample.back().index);
+}
+
+void ComparisonResult::add_sample(WrongElement one) {
+  if (!samples(one.index)) return;
+  sample.insert(std::ranges::upper_bound(sample, one, comes_first), std::move(one));
+  if (sample.size() > most_samples) sample.pop_back();
+}
 
 void ComparisonResult::merge(const ComparisonResult& other) {
   elements += other.elements;
@@ -17,6 +40,7 @@ void ComparisonResult::merge(const ComparisonResult& other) {
     first_text = other.first_text;
   }
   if (of_all.empty()) of_all = other.of_all;
+  for (const auto& one : other.sample) add_sample(one);
   if (other.hash) hash = hash.value_or(0) + *other.hash;
 }
 

@@ -93,6 +93,13 @@ inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93,
 // Bytes of the pattern behind every buffer; a byte changed there is a wrong result.
 inline constexpr std::uint64_t guard_bytes = 4096;
 
+// An element of an output that its check refused.
+struct WrongElement {
+  std::uint64_t index = 0;
+  std::string got, wanted;
+  double tolerance = 0;  // how far from `got` the check would take another value
+};
+
 // Result of comparing a stretch of one output; `merge` adds up stretches of a buffer.
 struct ComparisonResult {
   std::uint64_t elements = 0, written = 0, wrong = 0;
@@ -101,7 +108,11 @@ struct ComparisonResult {
   std::optional<double> measured = {};     // maximum in Check::unit, such as an error
   std::string of_all = {};                 // what is wrong of all elements together, such as their sum
   std::optional<std::uint64_t> hash = {};  // sum of hash_of_bits over the elements, modulo 2^64
+  // Some of the wrong elements, chosen by their index alone: outputs that are wrong alike have the same.
+  std::vector<WrongElement> sample = {};
 
+  bool samples(std::uint64_t index) const;  // whether `sample` is to have this element
+  void add_sample(WrongElement);
   void merge(const ComparisonResult& other);
   std::string text() const;  // one sentence: how many are right and written, and the first wrong one
 };
@@ -171,6 +182,8 @@ struct Check {
   // Gets the whole output, for what no stretch shows, such as an order.
   std::function<ComparisonResult(std::span<const std::byte>)> compare_all = {};
   std::string hash_name = {};  // of ComparisonResult::hash in the row's output_hash
+  // Of kernels of one's own: the output's name, and what says which values are right: "expression '2 * i'".
+  std::string output = {}, rule = {};
 };
 
 // Work of one execution of all steps, as the algorithm defines it, not as the hardware may do it.

@@ -262,6 +262,42 @@ TEST_F(OwnKernels, AWrongKernelIsARow) {
   }
 }
 
+// Five kernels are hardly wrong in the same way, but for a reference that is.
+TEST_F(OwnKernels, KernelsThatAgreeBlameWhatTheyAreCheckedBy) {
+  const auto err_of = [this](const std::string& text) {
+    const Ended ended =
+        run(Strings{"run", write("doubling.cl", text), "--csv", csv(), "--overwrite"} + smoke);
+    EXPECT_EQ(ended.code, 1) << ended.err;
+    return ended.err;
+  };
+  const auto with = [](const std::string& second, const std::string& check) {
+    std::string text = kernels_named("doubling", second);
+    const std::string right = R"(expression = "2 * x[i]")";
+    return text.replace(text.find(right), right.size(), check);
+  };
+  const std::string same = "y[i] = x[i] + x[i];", hint = "agree with one another";
+  EXPECT_THAT(err_of(with(same, R"(expression = "3 * x[i]")")),
+              ContainsRegex("doubling: kernels times and plus agree with one another and differ from "
+                            "expression '3 \\* x\\[i\\]' at y\\[[0-9]+\\]: [-.0-9]+, not [-.0-9]+"));
+  std::string text = with(same, R"(reference = { kernel = "tripled", global = "n", args = ["x", "y"] })");
+  text +=
+      "kernel void tripled(global const float* x, global float* y) {"
+      " y[get_global_id(0)] = 3 * x[get_global_id(0)]; }";
+  EXPECT_THAT(err_of(text), HasSubstr("differ from reference kernel 'tripled' at y["));
+  // Right kernels may round differently, by what the check allows.
+  const std::string near = "y[i] = 2 * x[i] * (1 + 1e-6f);";
+  EXPECT_THAT(err_of(with(near, R"(expression = "3 * x[i]"
+relative = 1e-5)")),
+              HasSubstr(hint));
+  EXPECT_THAT(err_of(with(near, R"(expression = "3 * x[i]")")), Not(HasSubstr(hint)));
+  // Wrong in ways of their own, right in one, or wrong as items are missing.
+  EXPECT_THAT(err_of(with("y[i] = 4 * x[i];", R"(expression = "3 * x[i]")")), Not(HasSubstr(hint)));
+  EXPECT_THAT(err_of(with("y[i] = 3 * x[i];", R"(expression = "3 * x[i]")")), Not(HasSubstr(hint)));
+  text = kernels_named("doubling");
+  const std::string all = R"(global = "n")";
+  EXPECT_THAT(err_of(text.replace(text.find(all), all.size(), R"(global = "n / 2")")), Not(HasSubstr(hint)));
+}
+
 TEST_F(OwnKernels, AWriteBehindTheBufferIsARow) {
   run(Strings{"run", doubling("y[i] = 2 * x[i]; if (i == 0) y[get_global_size(0) + 5] = 1;"), "--csv",
               csv()} +
