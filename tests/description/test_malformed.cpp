@@ -159,7 +159,7 @@ const Malformed malformed[] = {
      "23:8: '{kind}': {..} takes the name of an axis; there are n, kernel, group, ratio"},
     {"{ uint = \"n\" }", "{ n = \"n\" }", "39:53: 'n' is an axis: write \"{n}\" for the type that it names"},
     {R"(bound = "memory")", R"(bound = "{kernel}")",
-     "50:9: unknown bound 'naive'; there are memory, read, local, float, double, int, long"},
+     "50:9: unknown bound 'naive'; there are memory, read, write, local, float, double, int, long"},
     {"type = \"uint\"\ncount = \"n\"", "type = \"uint\"\ncont = \"n\"",
      "24:1: unknown key 'cont' of buffer 'p'; did you mean 'count'?"},
     {"type = \"uint\"\ncount = \"n\"", R"(type = "uint")", "22:1: buffer 'p' has no 'count'"},
