@@ -6,6 +6,7 @@
 // A scan of a higher order is as many scans, one after the other; a tuple is a struct with an operator of its
 // own. The time holds all that a call launches, CUB's own initialisation among it.
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -17,6 +18,7 @@
 #include "baselines/cub.hpp"
 #endif
 #include "baselines/cuda.hpp"
+#include "baselines/cuda_work.hpp"
 #include "baselines/native.hpp"
 #include "families/scan/reference.hpp"
 
@@ -210,18 +212,6 @@ Prepared scan_of_type(const Work& work) {
   return scan_of<std::uint32_t>(work);
 }
 
-bool scans(const Case& at) {
-  const std::int64_t tuple = at.number("tuple");
-  const bool tuples = tuple == 2 || tuple == 4 || tuple == 5 || tuple == 8;
-  if (!at.is("task", "scan") || at.is("type", "float") || at.is("type", "double")) return false;
-  if (tuples) return at.is("op", "sum") && at.is("form", "inclusive") && at.number("scan_order") == 1;
-  return tuple == 1 && (at.is("op", "sum") || at.is("op", "max"));
-}
-
-bool scans_plain_sums(const Case& at) {
-  return scans(at) && at.number("tuple") == 1 && at.is("op", "sum") && at.is("form", "inclusive");
-}
-
 struct Keeps {
   int predicate;
   __host__ __device__ bool operator()(std::uint32_t key) const {
@@ -279,8 +269,6 @@ Prepared divergence_of_type(const Work& work) {
 
 // Chains of multiply-adds, as many of each item and as long as the family's. Their scale and shift are 1, by
 // which every step is exact, and come as arguments, as a compiler that knew them would fold the chain.
-constexpr int steps = 8;  // of each chain per turn of the loop
-
 template <class T, int ilp>
 __global__ void add_steps(T* __restrict__ out, const T* __restrict__ in, T scale, T shift, unsigned turns) {
   const std::size_t item = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -305,7 +293,7 @@ Prepared chains(const Work& work) {
   const auto out = std::make_shared<OnDevice<T>>(work.output<T>().size());
   const auto group = static_cast<unsigned>(work.at.count("group")),
              groups = static_cast<unsigned>(work.input<T>().size()) / group,
-             turns = static_cast<unsigned>(work.at.count("trips")) / steps;
+             turns = static_cast<unsigned>(work.at.count("iterations")) / steps;
   return launched(
       [=] {
         add_steps<T, ilp><<<groups, group>>>(out->get(), in->get(), T{1}, T{1}, turns);
@@ -325,14 +313,6 @@ Prepared chains_of(const Work& work) {
 
 Prepared chains_of_type(const Work& work) {
   return work.at.is("type", "double") ? chains_of<double>(work) : chains_of<float>(work);
-}
-
-// Those that keep all units busy: what the peak is found by.
-bool fills_the_device(const Case& at) {
-  const std::int64_t ilp = at.number("ilp");
-  return (at.is("type", "float") || at.is("type", "double")) && !at.is("operation", "mul_add") &&
-         (ilp == 4 || ilp == 8 || ilp == 16) && at.number("groups_per_cu") >= 64 &&
-         at.number("group") <= 1024 && at.number("trips") % steps == 0;
 }
 
 // The device of that PCI address; where it is not known, the only one; where none is asked for, the first.
@@ -375,57 +355,25 @@ Natives natives_on(const Wanted& wanted) {
   device.compute_units = properties.multiProcessorCount;
   device.memory_bytes = device.usable_bytes = device.max_alloc_bytes =
       static_cast<std::int64_t>(properties.totalGlobalMem);
-  const auto words = [](const Case& at) {
-    return at.is("op", "sum") && (at.is("type", "uint") || at.is("type", "int"));
-  };
-  const auto always = [](const Case&) { return true; };
-  const auto keys = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
-  const auto floats = [](const Case& at) { return at.is("type", "float") || at.is("type", "double"); };
-  const std::string api = toolkit::api,
-                    made_by = toolkit::compiler() + ", " + compiled_by() + ", " + toolkit::library();
-  return {
-      device,
-      {},
-      made_by,
-      {{api, "copy", "cudaMemcpy", "kernel=no_loop width=1", {"type", "n"}, always, copy},
-       {api, "reduction", "cub_sum", "kernel=atomic", {"type", "op", "n"}, words, reduction<std::uint32_t>},
-       {api,
-        "scan",
-        "cub_scan",
-        "kernel=lookback",
-        {"type", "op", "form", "task", "scan_order", "tuple", "n"},
-        scans,
-        scan_of_type},
+  const std::string made_by = toolkit::compiler() + ", " + compiled_by() + ", " + toolkit::library();
+  const std::map<std::string, std::function<Prepared(const Work&)>> prepares = {
+      {"cudaMemcpy", copy},
+      {"cub_sum", reduction<std::uint32_t>},
+      {"cub_scan", scan_of_type},
 #ifndef __HIPCC__
-       {api,
-        "scan",
-        "thrust_scan",
-        "kernel=lookback",
-        {"type", "op", "form", "task", "scan_order", "tuple", "n"},
-        scans_plain_sums,
-        thrust_scan_of_type},
+      {"thrust_scan", thrust_scan_of_type},
 #endif
-       {api,
-        "compaction",
-        "cub_select",
-        "kernel=spataro",
-        {"type", "predicate", "selectivity", "pattern", "output", "n"},
-        keys,
-        compaction},
-       {api,
-        "divergence",
-        "add_or_subtract",
-        "kernel=grid group=16x16",
-        {"type", "parity", "operands", "n"},
-        floats,
-        divergence_of_type},
-       {api,
-        "arithmetic",
-        "fma",
-        "",
-        {"operation", "type", "ilp", "group", "groups_per_cu", "trips"},
-        fills_the_device,
-        chains_of_type}}};
+      {"cub_select", compaction},
+      {"add_or_subtract", divergence_of_type},
+      {"fma", chains_of_type}};
+  Natives out{device, {}, made_by, {}};
+  for (Native& native : cuda_work(toolkit::api)) {
+    const auto prepare = prepares.find(native.name);
+    if (prepare == prepares.end()) continue;
+    native.prepare = prepare->second;
+    out.all.push_back(std::move(native));
+  }
+  return out;
 }
 
 }  // namespace

@@ -145,16 +145,16 @@ std::optional<Case> like(const Native& native, const Family& family, const Case&
   return cases.front();
 }
 
-const Family& family_of(const Case& at) {
+const Family& family_of(const std::string& name) {
   const auto& families = all_families();
-  const auto family = std::ranges::find(families, at.family, &Family::name);
-  if (family == families.end()) throw Error(ErrorCode::usage, "there is no family " + at.family);
+  const auto family = std::ranges::find(families, name, &Family::name);
+  if (family == families.end()) throw Error(ErrorCode::usage, "there is no family " + name);
   return *family;
 }
 
 // Returns the baselines that do the task of a case.
 std::vector<NativeJob> jobs_for(const Natives& host, const Case& at) {
-  const Family& family = family_of(at);
+  const Family& family = family_of(at.family);
   std::vector<NativeJob> out;
   for (const auto& native : host.all) {
     if (native.family != family.name) continue;
@@ -422,7 +422,19 @@ DeviceInfo processor() {
   return out;
 }
 
-int native_main(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
+void check_names(const std::vector<Native>& natives) {
+  for (const auto& native : natives) {
+    const Case at = cases_of(family_of(native.family), {Sweep(native.like)}, 1).front();
+    for (const auto& axis : native.axes) at.at(axis);
+  }
+}
+
+int native_main(const std::vector<std::string>& arguments, const NativesOn& made_on) {
+  const NativesOn natives_on = [&](const Wanted& wanted) {
+    Natives out = made_on(wanted);
+    check_names(out.all);
+    return out;
+  };
   try {
     if (!arguments.empty() && arguments.front() == "worker") serve_natives(arguments, natives_on);
     return measure_all(arguments, natives_on);

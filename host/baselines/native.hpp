@@ -86,6 +86,9 @@ struct Wanted {
 // Throws `no_device` where it cannot.
 using NativesOn = std::function<Natives(const Wanted&)>;
 
+// Throws `usage` where a baseline names a family or an axis that there is not.
+void check_names(const std::vector<Native>&);
+
 // Runs a baseline program. Accepts the options of `clweave run` that apply to it, and writes the same files:
 // a row for each baseline and each case of the same work. With `worker --parent PID`, as `clweave run
 // --with-baselines` starts it, it answers requests of campaign/protocol.hpp. Returns the exit code.

@@ -8,12 +8,17 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <thread>
 
 #include "base/csv.hpp"
 #include "base/exit.hpp"
+#include "baselines/cuda_work.hpp"
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
+#include "suite/selection.hpp"
 
 using namespace clweave::baselines;
 using testing::ElementsAre;
@@ -225,4 +230,41 @@ TEST_F(Baselines, TellInTheirHelpWhatTheyTake) {
   for (const char* option : {"--threads", "--dry-run", "--budget", "--label", "--csv"})
     EXPECT_THAT(help, HasSubstr(option));
   EXPECT_THAT(help, Not(HasSubstr("--report")));
+}
+
+// nvcc's programs run on few of the machines that test them: without this a family that is renamed would lose
+// them.
+TEST(CudaBaselines, DoTheWorkOfFamiliesThatThereAre) {
+  const auto work = cuda_work("cuda");
+  ASSERT_NO_THROW(check_names(work));
+  for (const auto& native : work) {
+    const auto family = std::ranges::find(all_families(), native.family, &Family::name);
+    ASSERT_NE(family, all_families().end()) << native.family;
+    const auto cases = cases_of(*family, family->presets.at("quick"), 1);
+    EXPECT_TRUE(std::ranges::any_of(cases, native.takes))
+        << native.name << " takes no case of " << native.family;
+  }
+}
+
+TEST(CudaBaselines, AreRefusedByNamesThatThereAreNot) {
+  auto work = cuda_work("cuda");
+  work.front().axes.emplace_back("trips");
+  EXPECT_THROW(check_names(work), Error);
+  work.front() = {
+      .api = "cuda", .family = "divergence", .name = "", .like = "", .axes = {}, .takes = {}, .prepare = {}};
+  EXPECT_THROW(check_names(work), Error);
+}
+
+// What prepares a baseline asks its case for axes, too.
+TEST(BaselineSources, AskForAxesThatThereAre) {
+  const auto names = axis_names(all_families());
+  static const std::regex asked(R"(\bat\.(?:at|count|is|number|text)\("(\w+)\")");
+  int found = 0;
+  for (const char* name : {"boost_compute.cpp", "cpu.cpp", "cuda.cu", "cuda_work.hpp"}) {
+    std::ifstream in(std::filesystem::path(CLWEAVE_SOURCE_DIR) / "host/baselines" / name);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), asked), end; at != end; ++at, ++found)
+      EXPECT_THAT(names, testing::Contains((*at)[1].str())) << name;
+  }
+  EXPECT_GT(found, 20);
 }
