@@ -198,12 +198,14 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 // Returns the least capacity of a first level of so many nanoseconds a statement in which this length seems
 // to fit. A cache that replaces lines at random misses a part 1 - 1 / x of a loop x times as long as it
 // holds, and is slower by that part of the rise to the next level, which the time at twice the length bounds
-// from below.
+// from below. Where that is not slower by half of the least rise of a level, the length fits.
 double least_capacity(const Curve& curve, std::int64_t length, double level_ns, double noise) {
   const auto at = std::prev(curve.upper_bound(length));
   const double slower = std::max(at->second / level_ns, 1.0) + noise;
   const auto twice = curve.lower_bound(2 * at->first);
   const double rise = (twice == curve.end() ? *curve.rbegin() : *twice).second / level_ns;
+  constexpr double half_of_least = 1.15;
+  if (rise < half_of_least - noise) return static_cast<double>(at->first);
   return rise > slower ? static_cast<double>(at->first) * (1 - (slower - 1) / (rise - 1))
                        : static_cast<double>(curve.begin()->first);
 }

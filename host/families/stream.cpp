@@ -353,9 +353,11 @@ Family stream() {
   }
   for (std::int64_t n = 1 << 12; n <= 1 << 28; n *= 4) powers.emplace_back(n);
   constexpr std::int64_t babel_n = 1 << 25;
-  // Sums by many work-items with coalesced loads, and by single ones with contiguous runs.
+  // Sums by many work-items with coalesced loads, also in large work-groups, whose sums are fewer, and by
+  // single ones with contiguous runs.
   const auto sums_of = [](const Values& kernels, const std::string& more) {
     return Sweeps{"kernel=" + kernels + " per_work_item=16 " + more,
+                  "kernel=" + kernels + " group=1024 per_work_item=8 " + more,
                   "kernel=" + kernels + " width=16 group=1 per_work_item=256 " + more};
   };
   const Values types = {"float", "double"}, widths = {1, 2, 4, 8, 16}, both_sums = {"dot", "read"};
