@@ -1339,7 +1339,7 @@ TEST_F(Cli, TuneKeepsNothingWhereNothingWasRight) {
 
 TEST_F(Cli, TuneSaysWhatMayBeTyped) {
   const std::vector<std::pair<Strings, std::string>> wrong = {
-      {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
+      {{"--strategy", "fast"}, "there are coarse, exhaustive, halving, random"},
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
       {{"--family", "branch_divergence"},
