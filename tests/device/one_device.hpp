@@ -227,10 +227,18 @@ inline std::vector<Job> smoke_jobs(bool known_incorrect_cases) {
 // Returns why this implementation cannot run a case, empty if it can.
 inline std::string beyond_this_implementation(const Job& job) {
   if (!on("oclgrind")) return {};
-  // Skips a bug of Oclgrind 21.10: its compiler narrows `item % 64` to a 6-bit integer, but the simulator
-  // does not truncate the value, so that work-items from 64 on reach no case of the switch.
-  if (job.family->name == "branch_divergence" && job.at.number("paths") == 64 && job.at.number("n") > 64)
-    return "Oclgrind 21.10 loses items from 64 on";
+  const Case& at = job.at;
+  // Skips a bug of Oclgrind 21.10: its compiler narrows `item / granularity % 8` to a 3-bit integer, but the
+  // simulator does not truncate the value, so that work-items from the second round of paths on reach no case
+  // of the switch. Of two paths it makes no switch.
+  if (job.family->name == "branch_divergence" && at.number("paths") > 2 &&
+      at.number("n") > at.number("paths") * at.number("granularity"))
+    return "Oclgrind 21.10 loses items behind the first of each path";
+  // OpenCL C 1.2 promises nothing of a plain load beside an atomic, which is what these cases measure.
+  if (job.family->name == "group_latency" && at.is("look", "load")) return "Oclgrind calls it a race";
+  // What lies between the rows of its buffer is filled, which Oclgrind does not see, and never written.
+  if (job.family->name == "transfer" && at.is("kernel", "rect_write") && at.is("used", "yes"))
+    return "Oclgrind takes what lies between the rows for uninitialised";
   if (is_too_big_to_simulate(job)) return "too big to simulate";
   return is_beyond_the_simulator(job) ? "Oclgrind 21.10 dies of it as it looks at the others" : "";
 }
@@ -270,6 +278,7 @@ class Kernels : public testing::Test {
     if (!is_asked()) return;
     folder_ = std::make_unique<KernelFolder>();
     opened_ = std::make_unique<Opened>(folder_->path());
+    logged_ = 0;
   }
   static void TearDownTestSuite() {
     opened_.reset();
@@ -280,6 +289,9 @@ class Kernels : public testing::Test {
     if (!is_asked())
       GTEST_SKIP() << "neither CLWEAVE_TEST_DEVICE nor, as by CTest, CLWEAVE_TEST_IMPLEMENTATION is set";
   }
+  void TearDown() override {
+    if (opened_) logged_ += log().size();
+  }
 
   static bool is_open() { return opened_ != nullptr; }
   static OpenDevice& session() {
@@ -287,12 +299,14 @@ class Kernels : public testing::Test {
     return *opened_->session;
   }
   static const fs::path& kernels() { return folder_->path(); }  // as they are shipped
-  static std::string log() { return text_of_file(opened_->log); }
+  // Returns what the driver has printed in this test, or before the first one.
+  static std::string log() { return text_of_file(opened_->log).substr(logged_); }
 
  private:
   friend class OneDevice;
   static inline std::unique_ptr<KernelFolder> folder_;
   static inline std::unique_ptr<Opened> opened_;
+  static inline std::size_t logged_ = 0;
 };
 
 // Keeps the device open from one suite of such tests to the next, so that they share the programs built.

@@ -274,7 +274,6 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
 // The point of the known-incorrect cases: no device computes what their authors thought, and the row says how
 // much.
 TEST_F(Kernels, KnownIncorrectCasesTellHowWrongTheyAre) {
-  const auto before = log().size();
   const auto jobs = smoke_jobs(true);
   ASSERT_FALSE(jobs.empty());
   std::vector<std::string> lacking;
@@ -301,9 +300,8 @@ TEST_F(Kernels, KnownIncorrectCasesTellHowWrongTheyAre) {
   }
   if (on("oclgrind")) {
     // A clean log of the other kernels would mean nothing if a check had silently been off.
-    const std::string findings = log().substr(before);
-    EXPECT_THAT(findings, HasSubstr("Write-write data race"));
-    EXPECT_THAT(findings, HasSubstr("unweave_published"));
+    EXPECT_THAT(log(), HasSubstr("Write-write data race"));
+    EXPECT_THAT(log(), HasSubstr("unweave_published"));
   }
   if (!lacking.empty()) GTEST_SKIP() << fmt::format("{}", fmt::join(lacking, "\n"));
 }
