@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "families/shared/generator.hpp"
+#include "families/shared/loop_limit.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -27,6 +28,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     Plan::need_local(device, (at.text("kernel").ends_with("ahead") ? 2 : 1) * tile * sizeof(Word));
   const std::uint64_t tiles = n / tile,
                       groups = std::min<std::uint64_t>(tiles, device.units() * at.count("groups_per_cu"));
+  const std::uint64_t tiles_of_group = (tiles + groups - 1) / groups,
+                      words_of_item = (tile + group - 1) / group;
+  require_iterations(device, tiles_of_group * words_of_item * (1 + work), "n or work");
   const Random<Word> value(at.seed, 1);
   Plan p;
   p.define("TILE", fmt::format("{}u", tile)).define("GROUP", fmt::format("{}u", group));
@@ -120,7 +124,8 @@ Family async_copy() {
                 .domain = whole(1, std::int64_t{1} << 32)}},
       .presets = {.smoke = {"kernel=direct,loop,async,loop_ahead,async_ahead work=3 tile=48 group=32 n=4800",
                             "kernel=loop_ahead,async_ahead tile=64 group=64 groups_per_cu=1 n=64"},
-                  .quick = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0,64"},
+                  .quick = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0",
+                            "kernel=direct,loop,async,loop_ahead,async_ahead work=64 n=4194304"},
                   .paper = {},
                   .full = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0,64 tile=256,1024,2048 "
                            "group=64,256 groups_per_cu=4,8,16"},
