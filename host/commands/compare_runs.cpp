@@ -72,9 +72,13 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
   }
   std::size_t slowed = 0;
   for (const auto& device : comparison.devices) slowed += device.slowed;
+  const bool all_slowed = slowed > 0 && slowed == comparison.count(Transition::compared);
   if (slowed > 0)
-    log_line("--fail-on: {} cases decide nothing, as the machine was not quiet; undecided:50% refuses that\n",
-             slowed);
+    log_line(
+        "--fail-on: {} cases decide nothing, as the machine was not quiet; {}\n",
+        all_slowed ? fmt::format("all {}", slowed) : fmt::format("{}", slowed),
+        all_slowed ? "measure again, --wait-quiet waits for a quiet moment" : "undecided:50% refuses that");
+  if (all_slowed && (fail_on.slower_than || fail_on.together_than)) return slower;
   std::size_t guarded = 0, unseen = 0;  // of the cases that were ok before
   for (const auto& row : comparison.cases) {
     if (!row.old_s) continue;

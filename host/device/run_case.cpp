@@ -35,6 +35,12 @@ namespace {
 
 bool restores(const Plan& plan) { return std::ranges::any_of(plan.buffers, &BufferSpec::restored); }
 
+std::uint64_t bytes_of(const Plan& plan) {
+  std::uint64_t bytes = 0;
+  for (const auto& buffer : plan.buffers) bytes += buffer.bytes;
+  return bytes;
+}
+
 // Waits until the driver calls back that the command has ended. The callback owns the promise, which it may
 // still be fulfilling when the wait for it returns.
 void wait_for_callback(cl::Event& last, const cl::CommandQueue& queue) {
@@ -383,6 +389,10 @@ class CaseRun {
   void begin(const Plan& plan) {
     if (plan.timed_by_host) choose_timer(true);
     if (plan.never_batched || plan.idle_s > 0 || restores(plan)) sampling_.max_batch = 1;
+    // What the host does for each execution, beside its timed part, takes longer than samples are to be
+    // apart.
+    constexpr std::uint64_t takes_milliseconds = std::uint64_t{16} << 20;  // bytes
+    if (plan.never_batched && bytes_of(plan) >= takes_milliseconds) sampling_.spread_s = 0;
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
@@ -435,7 +445,7 @@ class CaseRun {
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
-    for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
+    row_.buffer_bytes = bytes_of(plan);
     const bool by_event = sampling_.use_event;
     if (sampling_.parallel) device_.report_phase(ready);  // returns when all devices may start
     const std::string reason = record_.reason;            // without what the samples add

@@ -410,38 +410,39 @@ Family stream() {
                 .meaning = "elements of an array",
                 .values = Values(babel_n),
                 .domain = whole(1, UINT32_MAX)}},
-      .presets =
-          {.smoke = {"kernel=" + arrays + " width=1,4 group=64 n=1,1009",
-                     "kernel=dot,read width=1,4 group=64 n=1,1009",
-                     "kernel=" + names + " type=double width=2 group=32 per_work_item=3 n=1009",
-                     "kernel=triad group=48 per_work_item=2 n=1009,4096",
-                     "kernel=triad,read,dot width=16 group=1 per_work_item=16 n=1009",
-                     "kernel=copy,triad,fill store=streaming group=32 n=1009",
-                     "kernel=mix reads=1,3 writes=2 group=64 n=1009",
-                     "kernel=mix reads=3 writes=1 width=8 group=32 n=1,515"},
-           .quick = Sweeps{"kernel=" + arrays + at_quick_n, "kernel=triad store=streaming" + at_quick_n,
-                           "kernel=mix reads=1 writes=3" + at_quick_n,
-                           "kernel=mix reads=3 writes=1" + at_quick_n} +
-                    sums_of(both_sums, at_quick_n),
-           .profile = Sweeps{"kernel=triad,fill" + at_quick_n, "kernel=triad store=streaming" + at_quick_n} +
-                      sums_of({"read"}, at_quick_n),
-           // BabelStream's size and type, one element per work-item as it has, and vectors.
-           .paper = Sweeps{"kernel=" + arrays + " type=" + types + " width=1,2,4" + at_babel_n,
-                           "kernel=" + arrays + " type=" + types +
-                               " width=8 group=1 per_work_item=256 store=plain,streaming" + at_babel_n,
-                           "kernel=mix type=double width=2 reads=1,2,3 writes=1,2,3" + at_babel_n} +
-                    sums_of(both_sums, "type=" + types + at_babel_n),
-           .full = Sweeps{"kernel=" + arrays + " type=" + types + " n=" + powers,
-                          "kernel=" + arrays + " width=" + widths + " group=64,128,256,512,1024" + at_babel_n,
-                          "kernel=" + arrays + " per_work_item=2,4,8" + at_babel_n,
-                          "kernel=" + arrays + " store=streaming width=" + widths + at_babel_n,
-                          "kernel=" + arrays + " width=16 group=1 per_work_item=64,256 " +
-                              "store=plain,streaming" + at_babel_n,
-                          "kernel=mix reads=1,2,3,4 writes=1,2,3,4" + at_quick_n,
-                          // No power of two, and a prime.
-                          "kernel=" + arrays + " width=1,4 n=16000000,15999989"} +
-                   sums_of(both_sums, "type=" + types + " n=" + powers),
-           .tune = {"kernel=triad", "kernel=triad group=1 width=16 per_work_item=256"}},
+      .presets = {.smoke = {"kernel=" + arrays + " width=1,4 group=64 n=1,1009",
+                            "kernel=dot,read width=1,4 group=64 n=1,1009",
+                            "kernel=" + names + " type=double width=2 group=32 per_work_item=3 n=1009",
+                            "kernel=triad group=48 per_work_item=2 n=1009,4096",
+                            "kernel=triad,read,dot width=16 group=1 per_work_item=16 n=1009",
+                            "kernel=copy,triad,fill store=streaming group=32 n=1009",
+                            "kernel=mix reads=1,3 writes=2 group=64 n=1009",
+                            "kernel=mix reads=3 writes=1 width=8 group=32 n=1,515"},
+                  .quick = Sweeps{"kernel=" + arrays + at_quick_n,
+                                  "kernel=copy,triad,fill store=streaming" + at_quick_n,
+                                  "kernel=mix reads=1 writes=3" + at_quick_n,
+                                  "kernel=mix reads=3 writes=1" + at_quick_n} +
+                           sums_of(both_sums, at_quick_n),
+                  .profile = Sweeps{"kernel=triad,fill store=plain,streaming" + at_quick_n} +
+                             sums_of({"read"}, at_quick_n),
+                  // BabelStream's size and type, one element per work-item as it has, and vectors.
+                  .paper = Sweeps{"kernel=" + arrays + " type=" + types + " width=1,2,4" + at_babel_n,
+                                  "kernel=" + arrays + " type=" + types +
+                                      " width=8 group=1 per_work_item=256 store=plain,streaming" + at_babel_n,
+                                  "kernel=mix type=double width=2 reads=1,2,3 writes=1,2,3" + at_babel_n} +
+                           sums_of(both_sums, "type=" + types + at_babel_n),
+                  .full = Sweeps{"kernel=" + arrays + " type=" + types + " n=" + powers,
+                                 "kernel=" + arrays + " width=" + widths + " group=64,128,256,512,1024" +
+                                     at_babel_n,
+                                 "kernel=" + arrays + " per_work_item=2,4,8" + at_babel_n,
+                                 "kernel=" + arrays + " store=streaming width=" + widths + at_babel_n,
+                                 "kernel=" + arrays + " width=16 group=1 per_work_item=64,256 " +
+                                     "store=plain,streaming" + at_babel_n,
+                                 "kernel=mix reads=1,2,3,4 writes=1,2,3,4" + at_quick_n,
+                                 // No power of two, and a prime.
+                                 "kernel=" + arrays + " width=1,4 n=16000000,15999989"} +
+                          sums_of(both_sums, "type=" + types + " n=" + powers),
+                  .tune = {"kernel=triad", "kernel=triad group=1 width=16 per_work_item=256"}},
       .view =
           {.rows = {"kernel", "type", "width"},
            .columns = {"n"},

@@ -62,6 +62,18 @@ TEST(Health, NamesTheFamilyThatIsSlower) {
               AllOf(HasSubstr("1.200x"), HasSubstr("slower than allowed"), HasSubstr("FAIL")));
 }
 
+TEST(Health, IsNotLostByOneSlowProcess) {
+  const auto half = health_of(set_of(session(1) + session(1.3, 2)), reference());
+  EXPECT_EQ(half.at(0).health(), Health::unmeasured);
+  EXPECT_EQ(half[0].metrics[0].reason, "slower than allowed in 1 of 2 processes: measure again");
+  EXPECT_EQ(health_with(session(1) + session(1.3, 2) + session(1, 3)), Health::pass) << "the median of three";
+  EXPECT_EQ(health_with(session(1.3) + session(1.3, 2)), Health::fail);
+  EXPECT_EQ(health_with(session(1.3) + session(1, 2) + session(1.3, 3)), Health::fail) << "in most";
+  auto one = session(1, 2);
+  *one[1].time_s *= 5;
+  EXPECT_EQ(health_with(session(1) + one), Health::unmeasured) << "a case in one of two";
+}
+
 TEST(Health, FailsForOneCaseThatIsFarSlower) {
   auto one = session(1);
   *one[1].time_s *= 5;

@@ -88,6 +88,20 @@ TEST_F(CompareCommand, NothingPassesInSilence) {
   EXPECT_THAT(out_, HasSubstr("With 1 against 1 run it calls a change of "));
   EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "undecided"}), success) << "its one case is decided";
 
+  // Every row of the new side is beside a low clock: whether anything is slower is not known.
+  auto throttled = runs_of("a", five_new), half = throttled;
+  for (auto& one : throttled) one.throttled = 1;
+  const auto quiet = runs_of("b", five_old);
+  half.insert(half.end(), quiet.begin(), quiet.end());
+  write("throttled.csv", csv_of(throttled));
+  EXPECT_EQ(run({"old.csv", "throttled.csv", "--fail-on", "slower"}), slower);
+  EXPECT_EQ(run({"old.csv", "throttled.csv", "--fail-on", "together:5%"}), slower);
+  EXPECT_EQ(run({"old.csv", "throttled.csv", "--fail-on", "broken"}), success) << "which no clock hides";
+  EXPECT_EQ(run({"old.csv", "throttled.csv"}), success);
+  write("both.csv", csv_of(runs_of("a", five_old) + runs_of("b", five_old)));
+  write("half.csv", csv_of(half));
+  EXPECT_EQ(run({"both.csv", "half.csv", "--fail-on", "slower"}), success) << "the other case is decided";
+
   std::vector<Record> before, after;
   for (int n = 0; n < 20; ++n) {
     for (int one = 1; one <= 5; ++one) {

@@ -335,6 +335,7 @@ TEST(Dictionary, ExplainsEveryColumnOnce) {
 TEST(Outcomes, HaveTheRangeOfSamplesWhereTheMedianHasNoInterval) {
   Record record;
   record.time_s = 2;
+  record.samples = 3;
   record.min_s = 1;
   record.p95_s = 5;
   const Outcome without = outcome_of({"copy", {}, 1}, record);
@@ -345,6 +346,11 @@ TEST(Outcomes, HaveTheRangeOfSamplesWhereTheMedianHasNoInterval) {
   const Outcome with = outcome_of({"copy", {}, 1}, record);
   EXPECT_EQ(with.low_s, 1.9);
   EXPECT_EQ(with.high_s, 2.1);
+
+  Record single;
+  single.time_s = single.min_s = single.p95_s = 2;
+  single.samples = 1;
+  EXPECT_FALSE(outcome_of({"copy", {}, 1}, single).low_s) << "one sample knows no range";
 }
 
 TEST(Dictionary, StandsInTheResultsFolder) {

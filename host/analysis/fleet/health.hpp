@@ -5,7 +5,8 @@
 // passes if that is no more than the reference allows, and neither is any of its cases by itself: a case may
 // differ more, as cases have heavier tails than families. Good devices exceed that in one check of a hundred,
 // all families and cases together. A family fails if a case failed that the reference has a time of. An
-// implausible time counts as not measured.
+// implausible time counts as not measured. Slower than allowed in no more than half of its processes, of two
+// or more, a device is to be measured again, as a process may run slow once.
 #pragma once
 #include <limits>
 #include <map>

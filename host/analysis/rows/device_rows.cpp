@@ -389,8 +389,10 @@ const std::vector<Finding>& Conclusions::by(Resample clock) const {
     Outcome& outcome = outcomes_[i];
     outcome.time_s = clock[rows_[i]->index];
     outcome.fraction_of_peak = clock.fraction_of_peak(*rows_[i]);
-    outcome.low_s = has_intervals ? Number(intervals_[i].first) : Number();
-    outcome.high_s = has_intervals ? Number(intervals_[i].second) : Number();
+    const auto [low_s, high_s] = intervals_[i];
+    const bool is_known = has_intervals && low_s < high_s;  // one sample knows no range
+    outcome.low_s = is_known ? Number(low_s) : Number();
+    outcome.high_s = is_known ? Number(high_s) : Number();
   }
   return it->second = findings_of(*family_, outcomes_, device_);
 }
