@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "base/terminal.hpp"
 #include "campaign/case_runner.hpp"
+#include "results/disturbance.hpp"
 #include "results/provenance.hpp"
 #include "suite/family.hpp"
 
@@ -125,7 +126,7 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   if (was_interrupted) return interrupted;
   const bool failed = std::ranges::any_of(records_, &Record::failed) ||
                       std::ranges::any_of(parallel_records_, &Record::failed);
-  return failed || is_none_supported(records_) ? case_failed : success;
+  return failed || (skipped_ == 0 && is_none_supported(records_)) ? case_failed : success;
 }
 
 bool Campaign::wait_quiet(const DeviceInfo& device) {
@@ -200,7 +201,7 @@ void Campaign::run_device(DevicePlan& plan, int run) {
         continue;
       }
       if (rules_.environment.interrupts() != 0) return;
-      if (take_known_peak(plan, case_runner, job)) continue;
+      if (take_known_peak(plan, case_runner, job, run)) continue;
       if (budget_spent()) {
         ++skipped_;
         has_all_cases = false;
@@ -340,12 +341,14 @@ void Campaign::append_followup_jobs(Group& group, const DevicePlan& plan,
   progress_->insert(step_, predicted);
 }
 
-// Takes the row of this peak from an earlier repetition. Returns whether there is one that nothing disturbed.
-bool Campaign::take_known_peak(const DevicePlan& plan, CaseRunner& case_runner, const Job& job) const {
+// Takes the row of this peak from an earlier repetition. Returns whether there is one that nothing slowed.
+bool Campaign::take_known_peak(const DevicePlan& plan, CaseRunner& case_runner, const Job& job,
+                               int run) const {
   if (!rules_.peaks_once || !job.is_peak) return false;
-  const std::string key = key_of(plan.device, job, 1);
+  std::set<std::string> keys;
+  for (int earlier = 1; earlier < run; ++earlier) keys.insert(key_of(plan.device, job, earlier));
   const auto it = std::ranges::find_if(records_, [&](const Record& record) {
-    return record.ok() && record.time_s && record.disturbed.empty() && row_key(record) == key;
+    return record.ok() && record.time_s && !is_slowed(record) && keys.contains(row_key(record));
   });
   if (it == records_.end()) return false;
   case_runner.add_measured_row(job, *it);

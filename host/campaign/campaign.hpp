@@ -59,7 +59,7 @@ struct ParallelPlan {
 struct CampaignRules {
   SamplingOptions sampling;
   std::optional<SamplingOptions> peak_sampling = {};  // empty: as the others
-  bool peaks_once = false;  // later repetitions take the peaks of an earlier one that nothing disturbed
+  bool peaks_once = false;  // later repetitions take the peaks of an earlier one that nothing slowed
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole run: no case begins after it
@@ -107,7 +107,7 @@ class Campaign {
   void append_followup_jobs(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
-  bool take_known_peak(const DevicePlan&, CaseRunner&, const Job&) const;
+  bool take_known_peak(const DevicePlan&, CaseRunner&, const Job&, int run) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions sampling_of(const Job&, double predicted_s) const;

@@ -74,10 +74,10 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
   for (const auto& device : comparison.devices) slowed += device.slowed;
   const bool all_slowed = slowed > 0 && slowed == comparison.count(Transition::compared);
   if (slowed > 0)
-    log_line(
-        "--fail-on: {} cases decide nothing, as the machine was not quiet; {}\n",
-        all_slowed ? fmt::format("all {}", slowed) : fmt::format("{}", slowed),
-        all_slowed ? "measure again, --wait-quiet waits for a quiet moment" : "undecided:50% refuses that");
+    log_line("--fail-on: {} cases decide nothing, as the machine was not quiet; {}\n",
+             all_slowed ? fmt::format("all {}", slowed) : fmt::format("{}", slowed),
+             all_slowed ? "measure again, --wait-quiet waits for a quiet moment"
+                        : "add undecided:50% to --fail-on to refuse that");
   if (all_slowed && (fail_on.slower_than || fail_on.together_than)) return slower;
   std::size_t guarded = 0, unseen = 0;  // of the cases that were ok before
   for (const auto& row : comparison.cases) {
@@ -195,7 +195,7 @@ void add_runs_options(CLI::App& command, CompareOptions& options) {
           "that "
           "are together:5% slower, whoever did it; if more than undecided:50% of the cases are undecided; "
           "several "
-          "with commas. Also if a case that was ok before was not measured now")
+          "with commas. Also if a case that was ok before was not measured now, or no case quietly")
       ->type_name("WHAT");
 }
 

@@ -198,9 +198,11 @@ bool may_be_type(const std::string& text) {
          (text.find('{') != std::string::npos && text.find('}') != std::string::npos);
 }
 
-[[noreturn]] void refuse_type(const Piece& type, const std::string& option) {
+[[noreturn]] void refuse_type(const Piece& type, const std::string& option, bool has_count) {
   auto near = near_element_type(type.text);
   if (near.empty()) near = near_word(type.text, {"local"});
+  if (near == "local" && !has_count)
+    refuse(option, type, "local memory is written with its bytes in brackets, as in 'tile=local[1024]'");
   refuse(option, type,
          fmt::format("there is no type '{}'{}", type.text,
                      near.empty() ? ": such are float, int, uint, double, float4"
@@ -221,7 +223,7 @@ constexpr const char* forms_of_arg =
 // Reads what stands behind NAME=TYPE[COUNT].
 Argument buffer_of(const Piece& name, const Piece& type, const Piece& count, const Piece& rest,
                    const std::vector<std::string>& axes, const std::string& option) {
-  if (!may_be_type(type.text)) refuse_type(type, option);
+  if (!may_be_type(type.text)) refuse_type(type, option, true);
   if (!rest.text.empty() && rest.text.front() != ':') refuse(option, rest, forms_of_arg);
   const Piece contents = rest.text.empty() ? Piece{"out"} : rest.part(1);
   Line line;
@@ -240,7 +242,7 @@ Argument argument_of(const std::string& word, const std::vector<std::string>& ax
   if (open == std::string::npos || (colon != std::string::npos && colon < open)) {
     const Piece type = value.part(0, colon);
     if (colon == std::string::npos) refuse(option, value, forms_of_arg);
-    if (!may_be_type(type.text)) refuse_type(type, option);
+    if (!may_be_type(type.text)) refuse_type(type, option, false);
     const Piece number = value.part(colon + 1);
     Line line;
     line.add("{ ").add(element_type_of(type.text) ? type.text : in_quotes(type.text), type);

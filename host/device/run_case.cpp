@@ -35,12 +35,6 @@ namespace {
 
 bool restores(const Plan& plan) { return std::ranges::any_of(plan.buffers, &BufferSpec::restored); }
 
-std::uint64_t bytes_of(const Plan& plan) {
-  std::uint64_t bytes = 0;
-  for (const auto& buffer : plan.buffers) bytes += buffer.bytes;
-  return bytes;
-}
-
 // Waits until the driver calls back that the command has ended. The callback owns the promise, which it may
 // still be fulfilling when the wait for it returns.
 void wait_for_callback(cl::Event& last, const cl::CommandQueue& queue) {
@@ -391,8 +385,12 @@ class CaseRun {
     if (plan.never_batched || plan.idle_s > 0 || restores(plan)) sampling_.max_batch = 1;
     // What the host does for each execution, beside its timed part, takes longer than samples are to be
     // apart.
-    constexpr std::uint64_t takes_milliseconds = std::uint64_t{16} << 20;  // bytes
-    if (plan.never_batched && bytes_of(plan) >= takes_milliseconds) sampling_.spread_s = 0;
+    constexpr std::uint64_t takes_milliseconds = std::uint64_t{64} << 20;  // bytes to copy
+    const auto is_filled_before = [](const Step& step) {
+      const auto* const transfer = std::get_if<Transfer>(&step);
+      return transfer != nullptr && transfer->mapped_before && transfer->bytes >= takes_milliseconds;
+    };
+    if (std::ranges::any_of(plan.steps, is_filled_before)) sampling_.spread_s = 0;
     sampling_.rest_s = plan.idle_s;
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
@@ -445,7 +443,7 @@ class CaseRun {
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
-    row_.buffer_bytes = bytes_of(plan);
+    for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
     const bool by_event = sampling_.use_event;
     if (sampling_.parallel) device_.report_phase(ready);  // returns when all devices may start
     const std::string reason = record_.reason;            // without what the samples add

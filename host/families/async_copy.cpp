@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "families/shared/generator.hpp"
-#include "families/shared/loop_limit.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -30,7 +29,10 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                       groups = std::min<std::uint64_t>(tiles, device.units() * at.count("groups_per_cu"));
   const std::uint64_t tiles_of_group = (tiles + groups - 1) / groups,
                       words_of_item = (tile + group - 1) / group;
-  require_iterations(device, tiles_of_group * words_of_item * (1 + work), "n or work");
+  Plan::need(
+      tiles_of_group * words_of_item * (1 + work) <= device.most_turns(),
+      fmt::format("the device leaves the loops of a work-group after {} iterations: use a smaller n or work",
+                  device.most_turns()));
   const Random<Word> value(at.seed, 1);
   Plan p;
   p.define("TILE", fmt::format("{}u", tile)).define("GROUP", fmt::format("{}u", group));
@@ -124,8 +126,7 @@ Family async_copy() {
                 .domain = whole(1, std::int64_t{1} << 32)}},
       .presets = {.smoke = {"kernel=direct,loop,async,loop_ahead,async_ahead work=3 tile=48 group=32 n=4800",
                             "kernel=loop_ahead,async_ahead tile=64 group=64 groups_per_cu=1 n=64"},
-                  .quick = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0",
-                            "kernel=direct,loop,async,loop_ahead,async_ahead work=64 n=4194304"},
+                  .quick = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0,64"},
                   .paper = {},
                   .full = {"kernel=direct,loop,async,loop_ahead,async_ahead work=0,64 tile=256,1024,2048 "
                            "group=64,256 groups_per_cu=4,8,16"},

@@ -195,11 +195,13 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-// Returns the least capacity of a first level of so many nanoseconds a statement in which this length seems
-// to fit. A cache that replaces lines at random misses a part 1 - 1 / x of a loop x times as long as it
-// holds, and is slower by that part of the rise to the next level, which the time at twice the length bounds
-// from below. Where that is not slower by half of the least rise of a level, the length fits.
-double least_capacity(const Curve& curve, std::int64_t length, double level_ns, double noise) {
+// Returns the least capacity of a level that begins at this first length and has so many nanoseconds a
+// statement, in which `length` seems to fit. A cache that replaces lines at random misses a part 1 - 1 / x of
+// a loop x times as long as it holds, and is slower by that part of the rise to the next level, which the
+// time at twice the length bounds from below. Where that is not slower by half of the least rise of a level,
+// the length fits.
+double least_capacity(const Curve& curve, std::int64_t first, std::int64_t length, double level_ns,
+                      double noise) {
   const auto at = std::prev(curve.upper_bound(length));
   const double slower = std::max(at->second / level_ns, 1.0) + noise;
   const auto twice = curve.lower_bound(2 * at->first);
@@ -207,7 +209,7 @@ double least_capacity(const Curve& curve, std::int64_t length, double level_ns, 
   constexpr double half_of_least = 1.15;
   if (rise < half_of_least - noise) return static_cast<double>(at->first);
   return rise > slower ? static_cast<double>(at->first) * (1 - (slower - 1) / (rise - 1))
-                       : static_cast<double>(curve.begin()->first);
+                       : static_cast<double>(first);
 }
 
 std::string length_text(std::int64_t statements, const std::optional<double>& bytes) {
@@ -239,7 +241,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       capacity.text += "; how many bytes a statement has is not known of this device";
     } else {
       capacity.value = *bytes * std::sqrt(as_double(level.fits) * as_double(level.beyond));
-      capacity.low = *bytes * least_capacity(curve, level.low, level.ns, noise);
+      capacity.low = *bytes * least_capacity(curve, level.first, level.low, level.ns, noise);
       capacity.high = *bytes * as_double(level.high);
     }
     out.push_back(std::move(capacity));
@@ -261,7 +263,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                       length_text(first->fits, bytes));
     } else if (bytes) {
       capacity.value = *bytes * std::sqrt(as_double(first->fits) * as_double(first->beyond));
-      capacity.low = *bytes * least_capacity(curve, first->fits, curve.begin()->second, noise);
+      capacity.low =
+          *bytes * least_capacity(curve, curve.begin()->first, first->fits, curve.begin()->second, noise);
       capacity.high = *bytes * as_double(first->beyond);
     }
     out.push_back(std::move(capacity));

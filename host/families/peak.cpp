@@ -2,8 +2,8 @@
 // peak: the measured peaks: copy, read and write bandwidth, local memory bandwidth, arithmetic throughput.
 //
 // Every run measures these cases first: `fraction_of_peak` of the other families' rows is the fraction of the
-// best row here. Two shapes of each kernel, three of reads and of writes, serve devices that prefer coalesced
-// access and devices that prefer long runs per work-item; the fastest one is the peak.
+// best row here. Several shapes of each kernel serve devices that prefer coalesced access and devices
+// that prefer long runs per work-item; the fastest one is the peak.
 //
 // Rates count bytes: copy twice what it reads; read what it reads and stores; write what it stores;
 // local_read what it reads of local memory and stores. A multiply-add counts as two operations.

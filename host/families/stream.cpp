@@ -362,6 +362,9 @@ Family stream() {
   };
   const Values types = {"float", "double"}, widths = {1, 2, 4, 8, 16}, both_sums = {"dot", "read"};
   const std::string at_quick_n = " n=" + Values{quick_n}, at_babel_n = " n=" + Values{babel_n};
+  // As reads alone have it, too.
+  const std::string fill_by_run =
+      "kernel=fill store=plain,streaming width=16 group=1 per_work_item=256" + at_quick_n;
   return {
       .name = "stream",
       .question =
@@ -418,12 +421,12 @@ Family stream() {
                             "kernel=copy,triad,fill store=streaming group=32 n=1009",
                             "kernel=mix reads=1,3 writes=2 group=64 n=1009",
                             "kernel=mix reads=3 writes=1 width=8 group=32 n=1,515"},
-                  .quick = Sweeps{"kernel=" + arrays + at_quick_n,
-                                  "kernel=copy,triad,fill store=streaming" + at_quick_n,
-                                  "kernel=mix reads=1 writes=3" + at_quick_n,
-                                  "kernel=mix reads=3 writes=1" + at_quick_n} +
-                           sums_of(both_sums, at_quick_n),
-                  .profile = Sweeps{"kernel=triad,fill store=plain,streaming" + at_quick_n} +
+                  .quick =
+                      Sweeps{"kernel=" + arrays + " store=plain,streaming" + at_quick_n,
+                             "kernel=mix store=plain,streaming reads=1 writes=3" + at_quick_n,
+                             "kernel=mix store=plain,streaming reads=3 writes=1" + at_quick_n, fill_by_run} +
+                      sums_of(both_sums, at_quick_n),
+                  .profile = Sweeps{"kernel=triad,fill store=plain,streaming" + at_quick_n, fill_by_run} +
                              sums_of({"read"}, at_quick_n),
                   // BabelStream's size and type, one element per work-item as it has, and vectors.
                   .paper = Sweeps{"kernel=" + arrays + " type=" + types + " width=1,2,4" + at_babel_n,

@@ -100,6 +100,7 @@ RunTime run_of(const Record& r) {
   run.sensed = sensed_in(r);
   run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
   run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));
+  run.has_interval = has_interval(r);
   return run;
 }
 

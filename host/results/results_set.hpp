@@ -54,6 +54,7 @@ struct RunTime : Measurement {
   double time_s = 0;             // its median
   double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
+  bool has_interval = true;      // one sample tells none
   std::int64_t batch = 0;        // executions that share a launch and a wait
   std::int64_t commands = 1;     // of one execution
   std::shared_ptr<const std::vector<double>> steps_s = {};  // as Outcome has them

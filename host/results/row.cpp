@@ -49,13 +49,13 @@ std::shared_ptr<const std::vector<double>> steps_of(const Record& record) {
   return out;
 }
 
+bool has_interval(const Record& record) { return record.time_low_s || record.samples != 1; }
+
 Outcome outcome_of(const Case& at, const Record& record) {
-  // Samples whose median has no interval tell no less than their range, as where a file is read; one tells
-  // none.
-  const bool has_range = record.samples.value_or(0) > 1;
-  const auto end = [&](Number interval, Number range) { return interval || !has_range ? interval : range; };
-  Outcome out(at, *record.time_s, end(record.time_low_s, record.min_s),
-              end(record.time_high_s, record.p95_s));
+  // Samples whose median has no interval tell no less than their range, as where a file is read.
+  Outcome out(at, *record.time_s, record.time_low_s ? record.time_low_s : record.min_s,
+              record.time_high_s ? record.time_high_s : record.p95_s);
+  if (!has_interval(record)) out.low_s = out.high_s = {};
   static_cast<Measurement&>(out) = static_cast<const Measurement&>(record);
   out.converged = record.converged != "no";
   out.disturbed = !record.disturbed.empty();

@@ -57,6 +57,9 @@ Record named_record(const DeviceInfo&, const Family&, const Case&);
 // Returns the seconds of each step of a row; null if it has none.
 std::shared_ptr<const std::vector<double>> steps_of(const Record&);
 
+// Returns whether samples tell between which times the median lies: one sample tells nothing.
+bool has_interval(const Record&);
+
 // Converts a row that is ok for its family.
 Outcome outcome_of(const Case&, const Record&);
 

@@ -72,6 +72,11 @@ TEST(Health, IsNotLostByOneSlowProcess) {
   auto one = session(1, 2);
   *one[1].time_s *= 5;
   EXPECT_EQ(health_with(session(1) + one), Health::unmeasured) << "a case in one of two";
+  auto without = session(1), other_without = session(1, 3);
+  without.erase(without.begin() + 1);
+  other_without.erase(other_without.begin() + 1);
+  EXPECT_EQ(health_with(without + one + other_without), Health::fail)
+      << "where the others did not measure it";
 }
 
 TEST(Health, FailsForOneCaseThatIsFarSlower) {

@@ -10,6 +10,7 @@
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -42,6 +43,18 @@ TEST(SpeedUps, OfDisturbedRowsAreMarked) {
     EXPECT_THAT(shown_with(disturbed, "text"), HasSubstr("* undecided: the machine was not quiet"));
     EXPECT_THAT(shown_with(disturbed, "json"), HasSubstr("\"disturbed\": true"));
   }
+}
+
+TEST(SpeedUps, OfOneSampleHaveNoInterval) {
+  std::vector<Record> records = {row({{"kernel", "row"}, {"group", "32"}}, 2),
+                                 row({{"kernel", "grid"}, {"group", "32"}}, 1)};
+  const auto text = [&] { return shown(speedups(set_of(records), invented(), {}, {"kernel=row"}), "text"); };
+  EXPECT_THAT(text(), HasSubstr(" to "));
+  for (auto& record : records) {
+    record.samples = 1;
+    record.time_low_s = record.time_high_s = {};
+  }
+  EXPECT_THAT(text(), AllOf(HasSubstr("2.000x"), Not(HasSubstr(" to "))));
 }
 
 TEST(SpeedUps, StandByTaskWithTheFastestFirst) {

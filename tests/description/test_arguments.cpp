@@ -209,6 +209,8 @@ TEST_F(OptionErrors, NameThePlaceWithinTheOption) {
   EXPECT_THAT(with_arg(2, "m=uitn:n"),
               HasSubstr("character 3: there is no type 'uitn'; did you mean 'uint'?"));
   EXPECT_THAT(with_arg(2, "m=lcoal[4]"), HasSubstr("there is no type 'lcoal'; did you mean 'local'?"));
+  for (const char* without : {"m=local:4", "m=locl:4"})
+    EXPECT_THAT(with_arg(2, without), HasSubstr("local memory is written with its bytes in brackets"));
   EXPECT_THAT(with_arg(0, "x=float[ 2*q]:random"),
               StartsWith(R"(--arg "x=float[ 2*q]:random", character 12: unknown name 'q')"));
   EXPECT_THAT(with_arg(0, " x = flaot[n]"), HasSubstr("character 6: there is no type 'flaot'"));

@@ -39,6 +39,7 @@ struct SpeedUp {
   const CaseTimes* over = nullptr;      // null: `why` says why
   double time_s = 0, over_s = 0;        // medians, by the clock that both have
   double ratio = 0, low = 0, high = 0;  // time of the baseline over the case's
+  bool has_interval = false;            // else low and high are unknown
   std::size_t pairs = 0;                // of one process; 0: the typical runs were compared
   bool slowed = false;                  // a row of either was measured while the machine was not quiet
   std::string why = {};
@@ -88,10 +89,12 @@ std::string obstacle(const CaseTimes& at) {
 
 struct Ratio {
   double middle, low, high;
+  bool has_interval = true;
 };
 
 Ratio ratio_of(const RunTime& base, const RunTime& run) {
   const double ratio = base.time_s / run.time_s;
+  if (!base.has_interval || !run.has_interval) return {ratio, ratio, ratio, false};
   if (!(base.log_variance > 0) || !(run.log_variance > 0))
     return {ratio, base.low_s / run.high_s, base.high_s / run.low_s};
   constexpr double z = 1.96;
@@ -115,6 +118,8 @@ void compare(SpeedUp& out, const CaseTimes& of, const CaseTimes& over) {
   out.low = HUGE_VAL;
   for (const auto& one : ratios) {
     logs.push_back(std::log(one.middle));
+    if (!one.has_interval) continue;
+    out.has_interval = true;
     out.low = std::min(out.low, one.low);
     out.high = std::max(out.high, one.high);
   }
@@ -192,7 +197,7 @@ void add_table(Report& out, const std::vector<SpeedUp>& found, const CaseLabels&
     else
       table.add({label, seconds_text(one.over_s), seconds_text(one.time_s),
                  fmt::format("{:.3f}x{}", one.ratio, one.slowed ? "*" : ""),
-                 fmt::format("{:.3f} to {:.3f}", one.low, one.high)});
+                 one.has_interval ? fmt::format("{:.3f} to {:.3f}", one.low, one.high) : "-"});
   }
   out.table(std::move(table));
   if (std::ranges::any_of(found, &SpeedUp::slowed))
@@ -204,9 +209,10 @@ void add_rows(Report& out, const DeviceResults& device, const std::vector<SpeedU
   for (const auto& one : found) {
     const bool known = one.over != nullptr;
     const auto number = [&](double value) { return known ? Cell(value) : Cell(); };
+    const auto end = [&](double value) { return known && one.has_interval ? Cell(value) : Cell(); };
     out.row({device.name, device.platform, device.driver, one.of->family(), one.of->id(), one.of->tuned,
              known ? Cell(one.over->id()) : Cell(), number(one.time_s), number(one.over_s), number(one.ratio),
-             number(one.low), number(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
+             end(one.low), end(one.high), known ? Cell(static_cast<std::int64_t>(one.pairs)) : Cell(),
              one.why.empty() ? Cell() : Cell(one.why), one.slowed});
   }
 }
@@ -227,7 +233,7 @@ class Choices {
   std::string suggested() const {
     std::size_t s = 0;
     while (s < values_.size() && values_[s].contains(text_of(settings_[s].second))) ++s;
-    if (s == values_.size()) s = 0;
+    if (s == values_.size()) return "; each of these values has cases, but none has all of them";
     const auto& [axis, value] = settings_[s];
     const std::vector<std::string> known(values_[s].begin(), values_[s].end());
     if (const auto near = near_word(text_of(value), known);
