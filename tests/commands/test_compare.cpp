@@ -89,8 +89,9 @@ TEST_F(CompareCommand, NothingPassesInSilence) {
   EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "undecided"}), success) << "its one case is decided";
 
   // Every row of the new side is beside a low clock: whether anything is slower is not known.
-  auto throttled = runs_of("a", five_new), half = throttled;
+  auto throttled = runs_of("a", five_new);
   for (auto& one : throttled) one.throttled = 1;
+  auto half = throttled;
   const auto quiet = runs_of("b", five_old);
   half.insert(half.end(), quiet.begin(), quiet.end());
   write("throttled.csv", csv_of(throttled));
