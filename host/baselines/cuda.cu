@@ -370,7 +370,9 @@ Natives natives_on(const Wanted& wanted) {
   for (Native& native : cuda_work(toolkit::api)) {
     const auto prepare = prepares.find(native.name);
     if (prepare == prepares.end()) {
-      if (native.name == "thrust_scan") continue;  // HIP has none here
+#ifdef __HIPCC__
+      if (native.name == "thrust_scan") continue;
+#endif
       throw Error(ErrorCode::usage, "nothing prepares baseline " + std::string(native.name));
     }
     native.prepare = prepare->second;

@@ -77,7 +77,7 @@ Exit verdict_code(const RunComparison& comparison, const FailOn& fail_on) {
     log_line("--fail-on: {} cases decide nothing, as the machine was not quiet; {}\n",
              all_slowed ? fmt::format("all {}", slowed) : fmt::format("{}", slowed),
              all_slowed ? "measure again, --wait-quiet waits for a quiet moment"
-                        : "add undecided:50% to --fail-on to refuse that");
+                        : "add undecided to --fail-on to refuse that");
   if (all_slowed && (fail_on.slower_than || fail_on.together_than)) return slower;
   std::size_t guarded = 0, unseen = 0;  // of the cases that were ok before
   for (const auto& row : comparison.cases) {
@@ -195,7 +195,8 @@ void add_runs_options(CLI::App& command, CompareOptions& options) {
           "that "
           "are together:5% slower, whoever did it; if more than undecided:50% of the cases are undecided; "
           "several "
-          "with commas. Also if a case that was ok before was not measured now, or no case quietly")
+          "with commas. Also if a case that was ok before was not measured now, or, of slower and together, "
+          "no case quietly")
       ->type_name("WHAT");
 }
 

@@ -78,7 +78,7 @@ Command health(CLI::App& app) {
       app.add_subcommand("health",
                          "Hold a device against a reference, for a job prolog: pass or fail per "
                          "family; exit code 6 for a fail, 1 if too little was measured to tell, or "
-                         "half of the device's processes pass");
+                         "at least half of the device's processes pass");
   add_files(*command, options->files);
   command->add_option("--reference", options->reference, "A file of --emit-reference")
       ->type_name("FILE")

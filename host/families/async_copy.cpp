@@ -30,7 +30,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t tiles_of_group = (tiles + groups - 1) / groups,
                       words_of_item = (tile + group - 1) / group;
   Plan::need(
-      tiles_of_group * words_of_item * (1 + work) <= device.most_turns(),
+      tiles_of_group * (1 + words_of_item * (2 + work)) <= device.most_turns(),
       fmt::format("the device leaves the loops of a work-group after {} iterations: use a smaller n or work",
                   device.most_turns()));
   const Random<Word> value(at.seed, 1);

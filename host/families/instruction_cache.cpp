@@ -195,8 +195,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-// Returns the least capacity of a level that begins at this first length and has so many nanoseconds a
-// statement, in which `length` seems to fit. A cache that replaces lines at random misses a part 1 - 1 / x of
+// Returns the least capacity of a level in which `length` seems to fit. The level begins at length `first`
+// and takes `level_ns` a statement. A cache that replaces lines at random misses a part 1 - 1 / x of
 // a loop x times as long as it holds, and is slower by that part of the rise to the next level, which the
 // time at twice the length bounds from below. Where that is not slower by half of the least rise of a level,
 // the length fits.
@@ -208,8 +208,8 @@ double least_capacity(const Curve& curve, std::int64_t first, std::int64_t lengt
   const double rise = (twice == curve.end() ? *curve.rbegin() : *twice).second / level_ns;
   constexpr double half_of_least = 1.15;
   if (rise < half_of_least - noise) return static_cast<double>(at->first);
-  return rise > slower ? static_cast<double>(at->first) * (1 - (slower - 1) / (rise - 1))
-                       : static_cast<double>(first);
+  const double part_that_fits = rise > slower ? 1 - (slower - 1) / (rise - 1) : 0;
+  return std::max(as_double(first), part_that_fits * as_double(at->first));
 }
 
 std::string length_text(std::int64_t statements, const std::optional<double>& bytes) {

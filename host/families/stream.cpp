@@ -362,7 +362,7 @@ Family stream() {
   };
   const Values types = {"float", "double"}, widths = {1, 2, 4, 8, 16}, both_sums = {"dot", "read"};
   const std::string at_quick_n = " n=" + Values{quick_n}, at_babel_n = " n=" + Values{babel_n};
-  // As reads alone have it, too.
+  // Writes contiguous runs, as some launches of `read` read them.
   const std::string fill_by_run =
       "kernel=fill store=plain,streaming width=16 group=1 per_work_item=256" + at_quick_n;
   return {

@@ -63,6 +63,7 @@ RunTime middle_of(std::vector<const RunTime*> runs) {
   }
   for (auto RunTime::*mark : {&RunTime::cached, &RunTime::disturbed, &RunTime::slowed, &RunTime::unsettled})
     out.*mark = faster.*mark || slower.*mark;
+  out.has_interval = faster.has_interval && slower.has_interval;
   return out;
 }
 

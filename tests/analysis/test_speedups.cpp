@@ -55,6 +55,12 @@ TEST(SpeedUps, OfOneSampleHaveNoInterval) {
     record.time_low_s = record.time_high_s = {};
   }
   EXPECT_THAT(text(), AllOf(HasSubstr("2.000x"), Not(HasSubstr(" to "))));
+  // A pair with an interval beside them: what is told lies within what is known.
+  for (int run = 2; run <= 3; ++run) {
+    records.push_back(row({{"kernel", "row"}, {"group", "32"}}, run == 2 ? 3 : 2, run));
+    records.push_back(row({{"kernel", "grid"}, {"group", "32"}}, 1, run));
+  }
+  EXPECT_THAT(text(), HasSubstr(" to 3."));
 }
 
 TEST(SpeedUps, StandByTaskWithTheFastestFirst) {

@@ -337,6 +337,19 @@ TEST_F(CampaignTest, ADisturbedPeakIsMeasuredAgain) {
   EXPECT_GE(std::ranges::count(runner_.ran, "peak/kernel=copy"), 3);
 }
 
+TEST_F(CampaignTest, APeakAtALowClockIsMeasuredAgainUntilItIsNot) {
+  rules_.runs = 4;
+  rules_.peaks_once = true;
+  int measured = 0;
+  runner_.answer(peak(), [&](int) -> std::optional<Row> {
+    Row row = ok_row(device(), peak(), 1e-3);
+    if (measured++ == 0) row.record.throttled = 0.9;
+    return row;
+  });
+  run({peak(), toy("a")});
+  EXPECT_EQ(std::ranges::count(runner_.ran, "peak/kernel=copy"), 2) << "the second serves the other two";
+}
+
 // The runner gives no row when the user does not want to wait for it.
 TEST_F(CampaignTest, AnOrderlyEndWithinACaseIsNotItsCrash) {
   runner_.answer(toy("a"), [this](int nth) -> std::optional<Row> {

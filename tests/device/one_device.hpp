@@ -233,7 +233,7 @@ inline std::string beyond_this_implementation(const Job& job) {
   // of the switch. Of two paths it makes no switch.
   if (job.family->name == "branch_divergence" && at.number("paths") > 2 &&
       at.number("n") > at.number("paths") * at.number("granularity"))
-    return "Oclgrind 21.10 loses items behind the first of each path";
+    return "Oclgrind 21.10 loses items behind the first round of paths";
   // OpenCL C 1.2 promises nothing of a plain load beside an atomic, which is what these cases measure.
   if (job.family->name == "group_latency" && at.is("look", "load")) return "Oclgrind calls it a race";
   // What lies between the rows of its buffer is filled, which Oclgrind does not see, and never written.

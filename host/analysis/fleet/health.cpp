@@ -163,52 +163,60 @@ Health DeviceHealth::health() const {
 namespace {
 
 // What the times of a device say of a family, or those of one of its processes.
-class Times {
+class FamilyTimes {
  public:
   void add(const std::string& id, const ReferenceCase& wanted, double log_time) {
+    cases_.push_back(id);
     ratios_.push_back(log_time - std::log(wanted.time_s));
     weights_.push_back(wanted.weight);
     const double beyond = ratios_.back() - std::log(wanted.allowed);
     if (!(beyond > 0)) return;
-    if (slow_cases_++ == 0 || beyond > farthest_)
+    slow_cases_.push_back(id);
+    if (beyond > farthest_)
       slowest_ = fmt::format("{}: {:.3g}x, allowed {:.3g}x", id, std::exp(ratios_.back()), wanted.allowed);
     farthest_ = std::max(farthest_, beyond);
   }
 
   std::size_t size() const { return ratios_.size(); }
   double ratio() const { return ratios_.empty() ? 1 : std::exp(weighted_median(ratios_, weights_)); }
-  bool has_slow_case() const { return slow_cases_ > 0; }
+  bool has_slow_case() const { return !slow_cases_.empty(); }
+  const std::vector<std::string>& slow_cases() const { return slow_cases_; }
+  bool has(const std::string& id) const { return std::ranges::find(cases_, id) != cases_.end(); }
   // Returns why they are slower than the reference allows; empty if they are not.
   std::string slowness(double allowed) const {
     if (ratio() > allowed) return "slower than allowed";
-    return slow_cases_ > 1 ? fmt::format("{}; and {} cases more", slowest_, slow_cases_ - 1) : slowest_;
+    return slow_cases_.size() > 1 ? fmt::format("{}; and {} cases more", slowest_, slow_cases_.size() - 1)
+                                  : slowest_;
   }
 
  private:
   std::vector<double> ratios_, weights_;
+  std::vector<std::string> cases_, slow_cases_;
   std::string slowest_;
-  std::size_t slow_cases_ = 0;
   double farthest_ = 0;
 };
 
 // Returns in how many of a device's processes it was slower than allowed, where these are no more than half:
-// a process may run slow once for no fault of its device. Empty: in most, or only one measured all the cases.
-std::string slow_now_and_then(const std::vector<Times>& processes, std::size_t cases, double allowed) {
+// a process may run slow once for no fault of its device. Those that did not measure half of the cases, or,
+// do not count. Empty: in most, or only one counts.
+std::string slow_now_and_then(const std::vector<FamilyTimes>& processes, const FamilyTimes& all,
+                              double allowed) {
   std::size_t slow = 0, measured = 0;
   for (const auto& times : processes) {
-    if (times.size() < cases) continue;  // what it lacks may be what is slow
+    const auto is_there = [&](const std::string& id) { return times.has(id); };
+    if (2 * times.size() < all.size() || !std::ranges::all_of(all.slow_cases(), is_there)) continue;
     ++measured;
     slow += times.slowness(allowed).empty() ? 0 : 1;
   }
-  if (measured < 2 || slow == 0 || 2 * slow > measured) return "";
+  if (measured < 2 || 2 * slow > measured) return "";
   return fmt::format("slower than allowed in {} of {} processes: measure again", slow, measured);
 }
 
 Metric metric_of(const std::string& name, const ReferenceFamily& family, const IdenticalDevices& devices,
                  std::size_t unit) {
   Metric out{.family = name, .allowed = family.allowed, .asked = family.cases.size(), .reason = {}};
-  Times all;
-  std::vector<Times> processes;
+  FamilyTimes all;
+  std::vector<FamilyTimes> processes;
   std::string failed, clocks;
   std::size_t failures = 0;
   std::map<std::string_view, const DeviceCase*> here;
@@ -245,7 +253,7 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
     out.reason = fmt::format("{} of {} cases: {}", out.measured, out.asked,
                              clocks.empty() ? "a larger --budget, or a quieter machine" : clocks);
   } else if (!slowness.empty()) {
-    const std::string now_and_then = slow_now_and_then(processes, all.size(), family.allowed);
+    const std::string now_and_then = slow_now_and_then(processes, all, family.allowed);
     out.health = now_and_then.empty() ? Health::fail : Health::unmeasured;
     out.reason = now_and_then.empty() ? slowness : now_and_then;
   }

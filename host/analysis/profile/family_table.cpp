@@ -554,9 +554,13 @@ const std::vector<DataColumn>& case_columns() {
       {"time_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.time_s); }); }},
       {"time_low_s",
-       [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.low_s); }); }},
+       [](const DataRow& r) {
+         return r.of_run([](const auto& run) { return run.has_interval ? Number(run.low_s) : Number(); });
+       }},
       {"time_high_s",
-       [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.high_s); }); }},
+       [](const DataRow& r) {
+         return r.of_run([](const auto& run) { return run.has_interval ? Number(run.high_s) : Number(); });
+       }},
       {"gb_per_s", [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gb_per_s; }); }},
       {"gflop_per_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gflop_per_s; }); }},

@@ -118,8 +118,7 @@ void compare(SpeedUp& out, const CaseTimes& of, const CaseTimes& over) {
   out.low = HUGE_VAL;
   for (const auto& one : ratios) {
     logs.push_back(std::log(one.middle));
-    if (!one.has_interval) continue;
-    out.has_interval = true;
+    out.has_interval = out.has_interval || one.has_interval;
     out.low = std::min(out.low, one.low);
     out.high = std::max(out.high, one.high);
   }

@@ -190,17 +190,19 @@ std::vector<BaselineRow> baseline_rows(const ResultsSet& set, const DeviceResult
     const Value* kernel = one.ours->name->axis("kernel");
     const Value *name = one.native.of->axis("kernel"), *threads = one.native.of->axis(threads_axis);
     const std::string& family = one.ours->family();
-    out.push_back({family,
-                   {works.of(one.work),
-                    (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
-                        (one.ours->tuned ? " (tuned)" : ""),
-                    speed(*one.ours->typical(), one.ours_s, family),
-                    fmt::format("{} {}{}", one.native.api, name != nullptr ? text_of(*name) : "",
-                                threads != nullptr ? threads_text(*threads) : ""),
-                    speed(one.native.run, one.native_s, family),
-                    fmt::format("{:.2f}x{} ({:.2f} to {:.2f}), {}", one.ratio, one.slowed ? "*" : "", one.low,
-                                one.high, rounds_text(one.rounds))},
-                   one.slowed});
+    out.push_back(
+        {family,
+         {works.of(one.work),
+          (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
+              (one.ours->tuned ? " (tuned)" : ""),
+          speed(*one.ours->typical(), one.ours_s, family),
+          fmt::format("{} {}{}", one.native.api, name != nullptr ? text_of(*name) : "",
+                      threads != nullptr ? threads_text(*threads) : ""),
+          speed(one.native.run, one.native_s, family),
+          fmt::format("{:.2f}x{}{}, {}", one.ratio, one.slowed ? "*" : "",
+                      one.low < one.high ? fmt::format(" ({:.2f} to {:.2f})", one.low, one.high) : "",
+                      rounds_text(one.rounds))},
+         one.slowed});
   }
   return out;
 }

@@ -390,7 +390,7 @@ const std::vector<Finding>& Conclusions::by(Resample clock) const {
     outcome.time_s = clock[rows_[i]->index];
     outcome.fraction_of_peak = clock.fraction_of_peak(*rows_[i]);
     const auto [low_s, high_s] = intervals_[i];
-    const bool is_known = has_intervals && std::ranges::any_of(rows_[i]->runs, &RunTime::has_interval);
+    const bool is_known = has_intervals && std::ranges::all_of(rows_[i]->runs, &RunTime::has_interval);
     outcome.low_s = is_known ? Number(low_s) : Number();
     outcome.high_s = is_known ? Number(high_s) : Number();
   }
