@@ -542,7 +542,7 @@ TEST_P(WrongForLong, IsNoTimeOfTheWork) {
   if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch of so much work takes minutes";
   trial.faults(fmt::format("profile@grid={}", GetParam().faults));
   const Strings arguments =
-      long_case(trial.csv(), GetParam().name == std::string("early") ? "n=2001" : "n=4001");
+      long_case(trial.csv(), GetParam().name == std::string("early") ? "n=2801" : "n=4001");
   Record record;
   // A busy machine may keep the host from hearing of an end for as long as the stamps are wrong by.
   for (int tries = 0; tries < 4 && record.timer != Timer::host; ++tries) {
