@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/error.hpp"
@@ -33,7 +35,13 @@ void tell_notes(const std::vector<std::string>& notes) {
 
 namespace {
 
-// Unpacks into a folder with the archive's name, which notes then show.
+// Holds what notes call each unpacked file: its archive, as it was typed, and its name there.
+std::map<std::string, std::string>& origins() {
+  static auto& kept = *new std::map<std::string, std::string>;
+  return kept;
+}
+
+// Unpacks into a folder with the archive's name, which tables then show.
 void unpack(const std::string& archive, std::vector<std::string>& out) {
   static std::deque<TemporaryFolder> folders;  // removed at the end of the process
   const fs::path folder = folders.emplace_back().path() / fs::path(archive).filename();
@@ -41,7 +49,9 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
   const auto names = unpack_zip(archive, ".csv", folder.string());
   if (names.empty()) throw Error(ErrorCode::io, archive + " has no CSV: it is not of clweave run --share");
   for (const auto& name : names) {
-    if (!is_samples_path(name)) out.push_back((folder / name).string());
+    if (is_samples_path(name)) continue;
+    out.push_back((folder / name).string());
+    origins()[out.back()] = archive + "/" + name;
   }
 }
 
@@ -72,6 +82,9 @@ ResultsSet read_known(const std::vector<std::string>& files, Samples samples) {
     });
   }
   ResultsSet out = read_results(files, of_rows.empty() ? all_families() : told, samples);
+  for (auto& note : out.notes) {
+    for (const auto& [path, origin] : origins()) boost::replace_all(note, path, origin);
+  }
   for (auto& family : row_families(out, all_families())) {
     of_rows.push_back(family.name);
     add_family(std::move(family));

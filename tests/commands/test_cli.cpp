@@ -1408,6 +1408,13 @@ TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
   }
 }
 
+// The folder that an archive is unpacked to is gone when one looks for it.
+TEST_F(Cli, NotesNameArchivesAsTheyWereTyped) {
+  const std::string archive = CLWEAVE_SOURCE_DIR "/results/xeon-2-cores-intel/2026-11-28-quick.zip";
+  EXPECT_THAT(run({"show", archive, "--family", "tlb"}).err,
+              HasSubstr("note: " + archive + "/2026-11-28-quick.csv: 1 of "));
+}
+
 TEST_F(Cli, AGuardWithoutAWordIsRefused) {
   ASSERT_EQ(run(tiny + Strings{"--csv", csv()}).code, 0);
   for (const Strings& words : {Strings{"--fail-on", ""}, Strings{"--fail-on="}, Strings{"--fail-on", ","}}) {
