@@ -383,7 +383,7 @@ class CaseRun {
   void begin(const Plan& plan) {
     if (plan.timed_by_host) choose_timer(true);
     if (plan.never_batched || plan.idle_s > 0 || restores(plan)) sampling_.max_batch = 1;
-    // What the host does for each execution, beside its timed part, takes longer than samples are to be
+    // Lets samples follow each other where the host copies for milliseconds before each: that sets them
     // apart.
     constexpr std::uint64_t takes_milliseconds = std::uint64_t{64} << 20;  // bytes to copy
     const auto is_filled_before = [](const Step& step) {

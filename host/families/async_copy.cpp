@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "families/shared/generator.hpp"
+#include "families/shared/loop_limit.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -29,10 +30,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                       groups = std::min<std::uint64_t>(tiles, device.units() * at.count("groups_per_cu"));
   const std::uint64_t tiles_of_group = (tiles + groups - 1) / groups,
                       words_of_item = (tile + group - 1) / group;
-  Plan::need(
-      tiles_of_group * (1 + words_of_item * (2 + work)) <= device.most_turns(),
-      fmt::format("the device leaves the loops of a work-group after {} iterations: use a smaller n or work",
-                  device.most_turns()));
+  require_iterations(device, tiles_of_group * (1 + words_of_item * (2 + work)), "n or work");
   const Random<Word> value(at.seed, 1);
   Plan p;
   p.define("TILE", fmt::format("{}u", tile)).define("GROUP", fmt::format("{}u", group));

@@ -234,9 +234,9 @@ inline std::string beyond_this_implementation(const Job& job) {
   if (job.family->name == "branch_divergence" && at.number("paths") > 2 &&
       at.number("n") > at.number("paths") * at.number("granularity"))
     return "Oclgrind 21.10 loses items behind the first round of paths";
-  // OpenCL C 1.2 promises nothing of a plain load beside an atomic, which is what these cases measure.
+  // Skips plain loads beside atomics, of which OpenCL C 1.2 promises nothing: these cases measure them.
   if (job.family->name == "group_latency" && at.is("look", "load")) return "Oclgrind calls it a race";
-  // What lies between the rows of its buffer is filled, which Oclgrind does not see, and never written.
+  // Skips a kernel that reads what lies between the rows: it is only filled, which Oclgrind does not see.
   if (job.family->name == "transfer" && at.is("kernel", "rect_write") && at.is("used", "yes"))
     return "Oclgrind takes what lies between the rows for uninitialised";
   if (is_too_big_to_simulate(job)) return "too big to simulate";

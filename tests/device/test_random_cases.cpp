@@ -258,8 +258,8 @@ bool calls_images_uninitialised(const Plan& plan) {
          std::ranges::any_of(plan.buffers, [](const BufferSpec& spec) { return spec.image.has_value(); });
 }
 
-// Its compiler leaves calls that the simulator does not know, as that of llvm.experimental.noalias.scope.decl
-// where a function with `restrict` was inlined.
+// Returns whether Oclgrind lacks a function that its own compiler calls, as
+// llvm.experimental.noalias.scope.decl where a function with `restrict` was inlined.
 bool lacks_intrinsic(const Record& record) {
   return on("oclgrind") && record.reason.find("Undefined external function: llvm.") != std::string::npos;
 }

@@ -162,7 +162,7 @@ Health DeviceHealth::health() const {
 
 namespace {
 
-// What the times of a device say of a family, or those of one of its processes.
+// Holds the times of a family's cases, of a device or of one of its processes, against the reference.
 class FamilyTimes {
  public:
   void add(const std::string& id, const ReferenceCase& wanted, double log_time) {
@@ -179,7 +179,6 @@ class FamilyTimes {
 
   std::size_t size() const { return ratios_.size(); }
   double ratio() const { return ratios_.empty() ? 1 : std::exp(weighted_median(ratios_, weights_)); }
-  bool has_slow_case() const { return !slow_cases_.empty(); }
   const std::vector<std::string>& slow_cases() const { return slow_cases_; }
   bool has(const std::string& id) const { return std::ranges::find(cases_, id) != cases_.end(); }
   // Returns why they are slower than the reference allows; empty if they are not.
@@ -197,8 +196,8 @@ class FamilyTimes {
 };
 
 // Returns in how many of a device's processes it was slower than allowed, where these are no more than half:
-// a process may run slow once for no fault of its device. Those that did not measure half of the cases, or,
-// do not count. Empty: in most, or only one counts.
+// a process may run slow once for no fault of its device. Leaves out processes that measured less than half
+// of the cases, or not all of those that are slow. Returns nothing if most were slow, or if only one is left.
 std::string slow_now_and_then(const std::vector<FamilyTimes>& processes, const FamilyTimes& all,
                               double allowed) {
   std::size_t slow = 0, measured = 0;
@@ -248,7 +247,7 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
   if (failures > 0) {
     out.health = Health::fail;
     out.reason = failures == 1 ? failed : fmt::format("{} and {} cases more", failed, failures - 1);
-  } else if (all.size() == 0 || (2 * out.measured < out.asked && !all.has_slow_case())) {
+  } else if (all.size() == 0 || (2 * out.measured < out.asked && all.slow_cases().empty())) {
     out.health = Health::unmeasured;
     out.reason = fmt::format("{} of {} cases: {}", out.measured, out.asked,
                              clocks.empty() ? "a larger --budget, or a quieter machine" : clocks);

@@ -8,12 +8,12 @@
 
 namespace clweave::families {
 
-// Throws `unsupported` if the loops of all work-groups together exceed the iterations after which the device
+// Throws `unsupported` if these iterations of a kernel's loops are more than those after which the device
 // silently leaves them. `axis` names what to make smaller.
 inline void require_iterations(const DeviceInfo& device, std::uint64_t iterations, const std::string& axis) {
-  Plan::need(iterations <= device.most_turns(), "the device leaves the loops of all work-groups after " +
+  Plan::need(iterations <= device.most_turns(), "the device leaves a kernel's loops after " +
                                                     std::to_string(device.most_turns()) +
-                                                    " iterations together: use a smaller " + axis);
+                                                    " iterations: use a smaller " + axis);
 }
 
 }  // namespace clweave::families
