@@ -5,12 +5,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "device/open_device.hpp"
 
 namespace clweave::device {
@@ -18,6 +20,7 @@ namespace clweave::device {
 namespace {
 
 constexpr std::uint64_t page = 4096, large_page = std::uint64_t{2} << 20;
+constexpr std::uint64_t block_bytes = OpenDevice::host_grain;  // of an output that are hashed at once
 
 cl_mem_flags flags_of(BufferPlace place) {
   switch (place) {
@@ -183,26 +186,59 @@ void Memory::read(std::uint64_t bytes, const Staging::Compare& take) const {
     device_.staging().download(buffer_, bytes, take);
 }
 
-ComparisonResult Memory::compare(const Check& check, const char* phase) const {
-  ComparisonResult total;
-  if (check.compare_all) {
-    std::vector<std::byte> all(spec_.used());
-    read(all.size(), [&](std::uint64_t offset, std::span<const std::byte> stretch) {
-      device_.report_phase(phase);
-      std::memcpy(&all[offset], stretch.data(), stretch.size());
-    });
-    device_.on_host(phase, 1, [&](std::uint64_t, std::uint64_t) { total = check.compare_all(all); });
-    return total;
-  }
-  std::mutex merging;
+void Memory::look(const char* phase,
+                  const std::function<void(std::uint64_t offset, std::span<const std::byte>)>& look) const {
   read(spec_.used(), [&](std::uint64_t offset, std::span<const std::byte> stretch) {
     device_.on_host(phase, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
-      const ComparisonResult part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
-      const std::scoped_lock lock(merging);
-      total.merge(part);
+      look(offset + begin, stretch.subspan(begin, end - begin));
     });
   });
-  return total;
+}
+
+// Judges the bytes that it has read: reading them again might not show what was wrong.
+ComparisonResult Memory::compare(const Check& check, const char* phase, RightOutput& right) const {
+  std::vector<std::uint64_t> hashes((spec_.used() + block_bytes - 1) / block_bytes);
+  // Hashes a part, and returns whether it is as it was when it was right.
+  const auto is_known = [&](std::uint64_t offset, std::span<const std::byte> part) {
+    bool same = !right.hashes.empty();
+    for (std::uint64_t at = 0; at < part.size(); at += block_bytes) {
+      const std::uint64_t block = (offset + at) / block_bytes;
+      hashes[block] = hash_of_bytes(part.subspan(at, std::min(block_bytes, part.size() - at)));
+      same = same && hashes[block] == right.hashes[block];
+    }
+    return same;
+  };
+  std::atomic<bool> differs = right.hashes.empty();
+  ComparisonResult found;
+  if (check.compare_all) {
+    std::vector<std::byte> all(spec_.used());
+    look(phase, [&](std::uint64_t offset, std::span<const std::byte> part) {
+      std::memcpy(&all[offset], part.data(), part.size());
+      if (!is_known(offset, part)) differs = true;
+    });
+    if (!differs) return right.result;
+    device_.on_host(phase, 1, [&](std::uint64_t, std::uint64_t) { found = check.compare_all(all); });
+  } else {
+    std::mutex merging;
+    look(phase, [&](std::uint64_t offset, std::span<const std::byte> part) {
+      if (is_known(offset, part)) return;
+      differs = true;
+      const ComparisonResult of_part = check.compare(offset, part);
+      const std::scoped_lock lock(merging);
+      found.merge(of_part);
+    });
+    if (!differs) return right.result;
+    if (!right.hashes.empty() && found.wrong == 0) {  // other bytes are right, too: of all there is no result
+      right = {};
+      return compare(check, phase, right);
+    }
+    if (!right.hashes.empty()) {  // the parts that were not looked at are right
+      found.written += right.result.elements - found.elements;
+      found.elements = right.result.elements;
+    }
+  }
+  if (found.wrong == 0) right = {std::move(hashes), found};
+  return found;
 }
 
 std::string Memory::guard_problem(std::size_t number) const {

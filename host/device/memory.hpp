@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "device/cl.hpp"
 #include "device/staging.hpp"
@@ -15,6 +16,13 @@
 namespace clweave::device {
 
 class OpenDevice;
+
+// An output that its check has found right: hashes of its blocks, and what the check said. It says the same
+// of the same bytes, so that nothing expected is computed again.
+struct RightOutput {
+  std::vector<std::uint64_t> hashes;  // empty: none yet
+  ComparisonResult result;
+};
 
 class Memory {
  public:
@@ -33,7 +41,8 @@ class Memory {
   void give_pages_back() const;
   void poison_all() { poison_from(0); }
   void poison_guard();
-  ComparisonResult compare(const Check&, const char* phase) const;
+  // Checks the whole output. `right` is that of earlier calls with the same check, and is updated.
+  ComparisonResult compare(const Check&, const char* phase, RightOutput& right) const;
   // Returns which byte of buffer `number` behind its used part is not poison; empty if all are.
   std::string guard_problem(std::size_t number) const;
 
@@ -61,6 +70,9 @@ class Memory {
   void poison_from(std::uint64_t begin);
   void upload();
   void read(std::uint64_t bytes, const Staging::Compare&) const;
+  // Calls `look` for stretches of the output, whole blocks but for the last, on all cores.
+  void look(const char* phase,
+            const std::function<void(std::uint64_t offset, std::span<const std::byte>)>& look) const;
 
   struct Free {
     void operator()(std::byte* pages) const;

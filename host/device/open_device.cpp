@@ -296,7 +296,7 @@ void OpenDevice::on_host(const char* phase, std::uint64_t bytes,
                          const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
   constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
   with_heartbeat(
-      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { report_phase(phase); });
+      often, [&] { for_stretches(bytes, host_grain, work); }, [&] { report_phase(phase); });
 }
 
 SecondDriver* OpenDevice::second_driver() {

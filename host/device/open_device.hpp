@@ -71,7 +71,9 @@ class OpenDevice {
     if (report_phase_) report_phase_(what);
   }
   // Calls `work` for stretches of so many bytes on all cores, and reports progress meanwhile: it may take
-  // minutes, of which a watchdog must not blame the device. Throws what `work` throws.
+  // minutes, of which a watchdog must not blame the device. A stretch begins at a multiple of host_grain.
+  // Throws what `work` throws.
+  static constexpr std::uint64_t host_grain = 1 << 16;
   void on_host(const char* phase, std::uint64_t bytes,
                const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const;
   // Returns a second driver that references run on, too; null: there is none. Looked for when first asked.

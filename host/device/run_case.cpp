@@ -177,8 +177,10 @@ class Execution {
   void check(const char* phase) {
     device_.report_phase(phase);
     hashes_.clear();
-    for (const auto& one : checks_) {
-      const ComparisonResult result = memory_[one.buffer.index].compare(one, phase);
+    right_.resize(checks_.size());
+    for (std::size_t c = 0; c < checks_.size(); ++c) {
+      const Check& one = checks_[c];
+      const ComparisonResult result = memory_[one.buffer.index].compare(one, phase, right_[c]);
       if (result.wrong > 0) throw WrongResult(one, result);
       if (result.hash)
         hashes_ += fmt::format("{}{}:{:016x}", hashes_.empty() ? "" : ";", one.hash_name, *result.hash);
@@ -338,6 +340,7 @@ class Execution {
   const std::vector<Check>& checks_;
   Builder builder_;
   std::deque<Memory> memory_;
+  std::vector<RightOutput> right_;  // per check
   std::vector<cl::CommandQueue> queues_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
