@@ -28,8 +28,8 @@ SamplingOptions sampling_of(const MeasureOptions& options, Sampled what) {
   // few, and run for the sake of their times. Smoke needs the verdicts, not the times.
   const bool own = what == Sampled::cases && !options.own.files.empty();
   if ((preset == "quick" && !own) || preset == "profile") {
-    sampling.stop.max_seconds = preset == "quick" ? 0.1 : 0.15;
-    sampling.warm_up_s = 0.05;
+    sampling.stop.max_seconds = preset == "quick" ? 0.08 : 0.15;
+    sampling.warm_up_s = preset == "quick" ? 0.03 : 0.05;
   }
   if (preset != "smoke" && preset != "tune") sampling.spread_s = 4e-3;
   // Of the last round; the first takes a twentieth. Peaks have one round, as long as in preset profile.

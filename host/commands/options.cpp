@@ -113,7 +113,7 @@ void add_choice(CLI::App& command, MeasureOptions& out) {
       ->check(within(1, 1000000));
   command
       .add_option("--max-seconds", out.max_seconds,
-                  "Sample a case for at most so many seconds [2, quick 0.1 but 2 for your own kernels, "
+                  "Sample a case for at most so many seconds [2, quick 0.08 but 2 for your own kernels, "
                   "profile 0.15, smoke 0.05]")
       ->type_name("S")
       ->transform(in_seconds())

@@ -23,7 +23,8 @@ int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
   const double batch_s =
       std::min(sampling.stop.max_seconds / 5,
                std::max({sampling.min_batch_s, 20 * sampling.launch_overhead_s, 100 * sampling.tick_s}));
-  Sample last = hooks.run(1);  // not representative: the first launch may compile
+  Sample last = hooks.run(1);
+  if (last.host_s >= std::max(batch_s, sampling.warm_up_s)) return 1;
   double warmed_s = last.host_s;
   int batch = 1;
   int steady = 0;
