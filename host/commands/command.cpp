@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
@@ -102,6 +104,27 @@ std::string options_text(const CLI::App& app, const Help& help) {
   return out;
 }
 
+// What to type first, and what it does.
+constexpr std::array<std::pair<const char*, const char*>, 8> first_steps = {{
+    {"clweave devices", "Shows the devices that are here."},
+    {"clweave list", "Shows what can be measured."},
+    {"clweave run", "Measures all of it, in minutes."},
+    {"clweave run --family scan,copy", "Measures some of it."},
+    {"clweave show FILE.csv", "Shows a run's tables again."},
+    {"clweave report FILE.csv", "Makes one page of it that opens offline."},
+    {"clweave compare-runs OLD.csv NEW.csv", "Tells what got faster or slower."},
+    {"clweave new saxpy", "Begins a kernel of your own."},
+}};
+
+// Returns what `clweave` alone prints: little enough to be read.
+std::string first_screen(const CLI::App& app) {
+  constexpr std::size_t step_width = 38;
+  std::string out = fmt::format("{}\n\n", fmt::join(wrapped(app.get_description(), help_width), "\n"));
+  for (const auto& [words, meaning] : first_steps)
+    out += fmt::format("  {:{}}{}\n", words, step_width, meaning);
+  return out + "\nclweave help lists all commands, and clweave help run what one of them takes.\n";
+}
+
 // Returns the help of every command, as help2man makes a manual page of it.
 std::string reference_text(const CLI::App& app) {
   const Help help;
@@ -124,13 +147,7 @@ std::string reference_text(const CLI::App& app) {
         {"NO_COLOR", "Set to anything: no colours, not even on a terminal. CLICOLOR_FORCE=1: always."}})
     out += Help::entry(name, meaning);
   out += "\nExamples:\n\n";
-  for (const auto& [words, meaning] :
-       {std::pair{"clweave devices", "Shows every device, and which entries are the same hardware."},
-        {"clweave run --csv h200.csv", "Measures every family in minutes, each row verified."},
-        {"clweave run --resume h200.csv", "Finishes an interrupted run."},
-        {"clweave report h200.csv -o h200.html", "Makes one page of all results that opens offline."},
-        {"clweave compare-runs before.csv after.csv --fail-on slower:5%", "Compares two drivers."}})
-    out += Help::entry(words, meaning);
+  for (const auto& [words, meaning] : first_steps) out += Help::entry(words, meaning);
   return out;
 }
 
@@ -199,20 +216,7 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App& known = app;
   const auto commands = known.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
   const bool has_commands = !commands.empty();
-  try {
-    // CLI11 takes the last argument first.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForVersion& call) {
-    print_help(std::string(call.what()) + "\n");
-    return false;
-  } catch (const CLI::CallForAllHelp&) {
-    print_help(reference_text(app));
-    return false;
-  } catch (const CLI::Success&) {
-    const auto asked = app.get_subcommands();
-    print_help(asked.empty() ? app.help() : asked.front()->help());
-    return false;
-  } catch (const CLI::ParseError& error) {
+  const auto refuse = [&](const CLI::ParseError& error) {
     const auto typed = app.get_subcommands();
     const CLI::App* command = typed.empty() ? nullptr : typed.front();
     const std::string& name = app.get_name();
@@ -222,9 +226,26 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
                             has_commands && command == nullptr
                                 ? fmt::format("and {} run --help show what may be typed", name)
                                 : "shows what may be typed"));
+  };
+  try {
+    // CLI11 takes the last argument first.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForVersion& call) {
+    print_help(std::string(call.what()) + "\n");
+    return false;
+  } catch (const CLI::CallForAllHelp&) {
+    print_help(reference_text(app));
+    return false;
+  } catch (const CLI::Success& call) {
+    const auto asked = app.get_subcommands();
+    if (has_commands && asked.empty() && !app.remaining().empty()) refuse(call);  // help of no command
+    print_help(asked.empty() ? app.help() : asked.front()->help());
+    return false;
+  } catch (const CLI::ParseError& error) {
+    refuse(error);
   }
   if (!has_commands || !app.get_subcommands().empty()) return true;
-  print_help(app.help());
+  print_help(first_screen(app));
   return false;
 }
 
@@ -233,6 +254,10 @@ int run_command(const std::vector<std::string>& arguments) {
   const auto commands = all_commands(*app);
   app->set_help_all_flag("--help-all", "Print the help of all commands and exit");
   std::vector<std::string> words = arguments;
+  if (!words.empty() && words.front() == "help") {  // of the program, or of the command named next
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   if (!words.empty()) words.front() = command_now(words.front());
   if (!parse(*app, words)) return success;
   for (const auto& command : commands) {

@@ -24,6 +24,7 @@
 
 using namespace clweave::commands;
 using namespace trial;
+using testing::Contains;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
@@ -227,13 +228,33 @@ TEST_F(Cli, HelpListsEveryOption) {
   }
 }
 
-// Prints the help if there is no command.
-TEST_F(Cli, NoWordsPrintTheHelp) {
+// Shows what to type first if there is no command: lines that can be typed, and few of them.
+TEST_F(Cli, NoWordsPrintTheFirstSteps) {
   show({});
   const Ended alone = run({});
   EXPECT_EQ(alone.code, 0);
   EXPECT_EQ(alone.err, "");
-  EXPECT_EQ(alone.out, run({"--help"}).out);
+  const Strings lines = lines_of(alone.out), known = commands_of_help();
+  EXPECT_LE(lines.size(), 14U);
+  std::size_t steps = 0;
+  for (const auto& line : lines) {
+    EXPECT_LE(width_of(line), 80U) << line;
+    if (!line.starts_with("  clweave ")) continue;
+    ++steps;
+    const std::string command = line.substr(10, line.find(' ', 10) - 10);
+    EXPECT_THAT(known, Contains(command)) << line;
+  }
+  EXPECT_EQ(steps, 8U);
+}
+
+TEST_F(Cli, HelpIsACommandToo) {
+  show({});
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "run"}).out, run({"run", "--help"}).out);
+  EXPECT_EQ(run({"help", "fingerprint"}).out, run({"profile", "--help"}).out);
+  const Ended wrong = run({"help", "rum"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'run'?"));
 }
 
 TEST_F(Cli, HelpFitsEightyColumns) {
