@@ -315,7 +315,7 @@ std::string default_store_path() {
 TunedStore::TunedStore(std::string path) : path_(std::move(path)), store_(read_store(path_)) {}
 
 bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned& tuned, bool whole) {
-  json axes, configuration;
+  json axes = json::object(), configuration = json::object();
   for (const auto& axis : family.axes)
     (axis.tunable ? configuration : axes)[axis.name] = text_of(tuned.best.at(axis.name));
   json entry = {{"family", family.name},          {"axes", axes},

@@ -569,6 +569,13 @@ TEST_F(Store, KeepsPerVariant) {
   EXPECT_THAT(beside(store, device(), toy(), at("b", 1024, 96)), IsEmpty());
 }
 
+TEST_F(Store, IsReadAgainWhereEveryAxisIsTunable) {
+  Family family = toy();
+  std::erase_if(family.axes, [](const Axis& axis) { return !axis.tunable; });
+  TunedStore(path()).put(device(), family, tuned(at("a", 1024, 64)));
+  EXPECT_EQ(TunedStore(path()).text()["devices"].front().front()["axes"], nlohmann::json::object());
+}
+
 TEST_F(Store, TakesTheNearestSizeWhereThereIsNoOther) {
   TunedStore store(path());
   store.put(device(), toy(), tuned(at("a", 1024, 64)));
