@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <thread>
@@ -87,17 +88,28 @@ void OpenDevice::build(cl::Program& program, const std::string& options) const {
   }
 }
 
-cl::CommandQueue OpenDevice::queue(std::size_t number, bool in_order) {
-  if (number == 0 && in_order) return queue_;
-  auto& queue = more_queues_[{number, in_order}];
+cl::CommandQueue OpenDevice::queue(std::size_t number, const Queues& queues) {
+  const auto& [count, in_order, with_priority] = queues;
+  if (number == 0 && in_order && !with_priority) return queue_;
+  auto& queue = more_queues_[{number, in_order, with_priority}];
   if (queue() != nullptr) return queue;
   if (!in_order) {
     const auto able = device_.getInfo<CL_DEVICE_QUEUE_PROPERTIES>();
     if ((able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0)
       throw Error(ErrorCode::unsupported, "the device has no queue that takes commands out of order");
   }
-  queue = cl::CommandQueue(context_, device_, in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  return queue;
+  const cl_command_queue_properties order = in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  if (!with_priority) return queue = cl::CommandQueue(context_, device_, order);
+  if (info_.version.starts_with("OpenCL 1."))
+    throw Error(ErrorCode::unsupported, "queues get a priority by a function that OpenCL has since 2.0");
+  const cl_queue_properties priority = number == 0 ? CL_QUEUE_PRIORITY_LOW_KHR : CL_QUEUE_PRIORITY_HIGH_KHR;
+  const std::array<cl_queue_properties, 5> properties = {CL_QUEUE_PROPERTIES, order, CL_QUEUE_PRIORITY_KHR,
+                                                         priority, 0};
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue made =
+      clCreateCommandQueueWithProperties(context_(), device_(), properties.data(), &status);
+  if (status != CL_SUCCESS) throw cl::Error(status, "clCreateCommandQueueWithProperties");
+  return queue = cl::CommandQueue(made);
 }
 
 namespace {

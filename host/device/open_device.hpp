@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "device/cl.hpp"
@@ -20,6 +21,7 @@
 #include "device/timer.hpp"
 #include "power/meter_certificate.hpp"
 #include "suite/device_info.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave::device {
 
@@ -83,9 +85,9 @@ class OpenDevice {
   const cl::Device& device() const { return device_; }
   const cl::Context& context() const { return context_; }
   cl::CommandQueue& queue() { return queue_; }
-  // Returns a queue by its number, made when first asked for; the first in-order queue is queue() itself.
-  // Throws cl::Error, and `unsupported` if the device has no out-of-order queues.
-  cl::CommandQueue queue(std::size_t number, bool in_order);
+  // Returns a plan's queue by its number, made when first asked for; the first in-order queue without a
+  // priority is queue() itself. Throws cl::Error, and `unsupported` if the device has no such queues.
+  cl::CommandQueue queue(std::size_t number, const Queues& queues);
   Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
   // Returns whether a queue's finish has returned while commands still ran.
@@ -129,7 +131,8 @@ class OpenDevice {
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
-  std::map<std::pair<std::size_t, bool>, cl::CommandQueue> more_queues_;  // by number and whether in order
+  // By number, whether in order, and whether with a priority.
+  std::map<std::tuple<std::size_t, bool, bool>, cl::CommandQueue> more_queues_;
   std::optional<Staging> staging_;
   std::optional<Fill> fill_;
   std::optional<Counting> counting_;

@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -74,7 +75,7 @@ class Execution {
         is_restored_(!restores(plan)) {
     for (const auto& spec : plan.buffers) memory_.emplace_back(spec.on_peer ? peer : device, spec);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
-      queues_.push_back(is_of_peer(q) ? peer.queue() : device.queue(q, plan.queues.in_order));
+      queues_.push_back(is_of_peer(q) ? peer.queue() : device.queue(q, plan.queues));
     const cl::Program &program = device.build(source).program,
                       &of_peer = plan.peer ? peer.build(source).program : program;
     for (const auto& step : plan.steps) {
@@ -119,8 +120,9 @@ class Execution {
     cl::Event first, last;
     if (plan_.idle_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.idle_s));
     begin_execution();
+    const bool is_behind = start_background();
     const double before = host_now();
-    for (std::size_t c = 0; c < commands; ++c) {
+    for (std::size_t c = plan_.background; c < commands; ++c) {
       cl::Event* event = nullptr;
       if (c + 1 == commands)
         event = &last;
@@ -131,6 +133,8 @@ class Execution {
     }
     const double enqueued = host_now();
     const double ended = end_of(last);
+    if (plan_.background > 0) parts_.emplace_back();
+    if (is_behind) parts_.back() = (ended - before) / (host_now() - before);
     Sample sample{.event_s = 0, .host_s = (ended - before) / batch, .batch = batch};
     if (plan_.timed_by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
@@ -221,6 +225,22 @@ class Execution {
   // Return the largest value that a check measured, such as an error in ULP, and its unit.
   const Number& measured() const { return measured_; }
   const std::string& unit() const { return unit_; }
+  // Tells in the row which part of the time until the background had ended the samples took, their median. If
+  // more than one in ten began after its end, the row tells that alone.
+  void record_background(Record& record) const {
+    const auto samples = std::min(parts_.size(), static_cast<std::size_t>(record.samples.value_or(0)));
+    std::vector<double> parts;
+    for (const auto& part : std::span(parts_).last(samples)) {
+      if (part) parts.push_back(*part);
+    }
+    const std::size_t late = samples - parts.size();
+    if (late > 0)
+      record.timer_reason +=
+          fmt::format("; the kernel in the background had ended before {} of {} executions", late, samples);
+    if (10 * late > samples || parts.empty()) return;
+    record.value = median(parts);
+    record.unit = "fraction";
+  }
   // Returns the hashes that the last checks made.
   const std::string& hashes() const { return hashes_; }
 
@@ -272,6 +292,17 @@ class Execution {
         plan_.steps[step]);
   }
 
+  // Enqueues the background, if any, and lets it begin, as events of some drivers do not tell when it does.
+  // Returns whether it runs: not with rusticl 22.3, which tells a status only after the end.
+  bool start_background() {
+    if (plan_.background == 0) return false;
+    cl::Event last;
+    for (std::size_t step = 0; step < plan_.background; ++step) enqueue(step, &last);
+    queues_.front().flush();
+    std::this_thread::sleep_for(begins_within);
+    return last.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() != CL_COMPLETE;
+  }
+
   // Keeps an out-of-order queue from beginning the next execution before this one has ended.
   void end_execution() {
     if (plan_.queues.in_order) return;
@@ -310,7 +341,7 @@ class Execution {
       return;
     }
     if (plan_.wait == Wait::callback) return wait_for_callback(last, queues_.front());
-    queues_.front().flush();
+    for (const auto& queue : queues_) queue.flush();
     if (plan_.wait == Wait::event) {
       last.wait();
       return;
@@ -333,7 +364,8 @@ class Execution {
 
   bool is_of_peer(std::size_t queue) const { return plan_.peer && queue == 1; }
 
-  static constexpr std::chrono::microseconds pause{100};  // of Wait::sleep
+  static constexpr std::chrono::microseconds pause{100};        // of Wait::sleep
+  static constexpr std::chrono::milliseconds begins_within{2};  // of the background
 
   OpenDevice &device_, &peer_;
   const Plan& plan_;
@@ -350,6 +382,7 @@ class Execution {
   Number measured_;
   std::string unit_;
   std::string hashes_;
+  std::vector<Number> parts_;  // of each execution, of the time until the background had ended; empty: it had
 };
 
 // Returns the median time of each step over several executions: "1.2e-05;3e-06".
@@ -386,15 +419,16 @@ class CaseRun {
   void begin(const Plan& plan) {
     if (plan.timed_by_host) choose_timer(true);
     if (plan.never_batched || plan.idle_s > 0 || restores(plan)) sampling_.max_batch = 1;
-    // Lets samples follow each other where the host copies for milliseconds before each: that sets them
-    // apart.
+    // Lets samples follow each other where the host copies or waits for milliseconds around each: that sets
+    // them apart.
     constexpr std::uint64_t takes_milliseconds = std::uint64_t{64} << 20;  // bytes to copy
     const auto is_filled_before = [](const Step& step) {
       const auto* const transfer = std::get_if<Transfer>(&step);
       return transfer != nullptr && transfer->mapped_before && transfer->bytes >= takes_milliseconds;
     };
-    if (std::ranges::any_of(plan.steps, is_filled_before)) sampling_.spread_s = 0;
-    sampling_.rest_s = plan.idle_s;
+    if (plan.background > 0 || std::ranges::any_of(plan.steps, is_filled_before)) sampling_.spread_s = 0;
+    constexpr double background_s = 20e-3;  // in which a background is expected to end
+    sampling_.rest_s = plan.idle_s + (plan.background > 0 ? background_s : 0);
     if (!plan.known_incorrect.empty()) {
       record_.known_incorrect = "yes";
       record_.reason = "known incorrect: " + plan.known_incorrect;
@@ -480,8 +514,9 @@ class CaseRun {
     if (const std::string problem = device_.launch_problem(); !problem.empty())
       throw Error(ErrorCode::device_lost,
                   "after the timing the device no longer executes every launch: " + problem);
-    if (sampling_.energy_s > 0 && restores(plan))
-      record_.meter_reason = "restoring buffers takes energy, too";
+    if (sampling_.energy_s > 0 && (restores(plan) || plan.background > 0))
+      record_.meter_reason = restores(plan) ? "restoring buffers takes energy, too"
+                                            : "the kernel in the background takes energy, too";
     else if (sampling_.energy_s > 0)
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
@@ -522,6 +557,7 @@ class CaseRun {
     record_.value = execution.measured();
     record_.unit = execution.unit();
     record_.output_hash = execution.hashes();
+    if (plan.background > 0) execution.record_background(record_);
     record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
     note_unchecked(plan);

@@ -185,7 +185,8 @@ const std::vector<Column>& columns() {
       {"finding", "", "Name of a conclusion from several rows; such a row has no time", &Record::finding},
       {"value", "unit",
        "Value of the finding, in the unit of column `unit`; empty: undecided, `reason` says why. In the row "
-       "of a case: the maximum that its check measured over the whole output, such as an error",
+       "of a case: the maximum that its check measured over the whole output, such as an error; of a "
+       "launch behind another kernel the part of that kernel's remaining time that it took",
        &Record::value},
       {"value_low", "unit", "Lower end of the value's interval, if known", &Record::value_low, later},
       {"value_high", "unit", "Upper end of that interval", &Record::value_high, later},

@@ -102,9 +102,10 @@ std::string argument_text(const Arg& arg) {
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "), plan.options,
-                  plan.queues.count, plan.queues.in_order, static_cast<int>(plan.wait), plan.never_batched,
-                  plan.idle_s, plan.sustained_s, plan.peer ? fmt::format("peer {}", *plan.peer) : "");
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
+                  plan.options, plan.queues.count, plan.queues.in_order, plan.queues.with_priority,
+                  plan.background, static_cast<int>(plan.wait), plan.never_batched, plan.idle_s,
+                  plan.sustained_s, plan.peer ? fmt::format("peer {}", *plan.peer) : "");
   for (const auto& spec : plan.buffers) {
     text +=
         fmt::format(" {} bytes, {} spare, place {} + {}, restored {}, untouched {}", spec.bytes, spec.spare,
@@ -330,15 +331,20 @@ class Checker {
                             }},
                  step);
     sound_builds(plan);
-    for (const auto& step : plan.steps) {
+    for (std::size_t step = 0; step < plan.steps.size(); ++step) {
       std::visit(
           [&](const auto& one) {
-            if constexpr (requires { one.queue; })
-              rule(one.queue < plan.queues.count, "a step is given to queue {} of {}", one.queue,
-                   plan.queues.count);
+            std::size_t queue = 0;
+            if constexpr (requires { one.queue; }) queue = one.queue;
+            rule(queue < plan.queues.count, "a step is given to queue {} of {}", queue, plan.queues.count);
+            rule(plan.background == 0 || (queue == 0) == (step < plan.background),
+                 "queue 0 is not of the background alone");
           },
-          step);
+          plan.steps[step]);
     }
+    rule(plan.background == 0 || (plan.timed_by_host && plan.never_batched && plan.wait == Wait::event &&
+                                  plan.background < plan.steps.size()),
+         "what runs in the background is timed, too, or nothing else is");
     rule((plan.queues.count == 1 && plan.queues.in_order) || plan.timed_by_host,
          "several queues are timed by the device's clock");
     sound_buffers(plan, device);

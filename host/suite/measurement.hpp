@@ -25,7 +25,7 @@ struct Measurement {
   Number energy_j = {}, energy_low_j = {}, energy_high_j = {};  // of one execution
   Peak peak = Peak::none;
   Number fraction_of_peak = {};  // not at smoke sizes, which have no peaks
-  Number value = {};             // maximum that the plan's check with a unit measured
+  Number value = {};             // maximum that the plan's check with a unit measured; see Plan::background
   Number own_cpus = {};          // processors that this process used meanwhile
   std::string over_time = {};    // of a plan that is sustained (suite/over_time.hpp)
   std::string output_hash = {};  // of outputs whose check hashes them: "sin:12ab;exp:34cd", in hexadecimal

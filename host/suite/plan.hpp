@@ -226,6 +226,7 @@ inline std::string type_name<std::uint8_t>() {
 struct Queues {
   std::size_t count = 1;
   bool in_order = true;
+  bool with_priority = false;  // low of the first, high of the others (cl_khr_priority_hints)
 };
 
 // How the host waits for the end of an execution.
@@ -244,8 +245,12 @@ struct Plan {
   std::string options;  // compiler options beside the defines
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
+  // Of the steps the first so many, launches of queue 0, are a background: they are enqueued before the
+  // timing starts and waited for after it. The row's value is which part of the time until they had ended the
+  // timed steps took; a row has none, and says so, where they had ended before the timing started.
+  std::size_t background = 0;
   Queues queues;
-  Wait wait = Wait::finish;    // all but finish: for plans of one queue
+  Wait wait = Wait::finish;    // all but finish: for plans of one queue; event: of those with a background
   bool timed_by_host = false;  // because the host works too or there are several queues
   bool never_batched = false;  // never executed back to back: the time of one execution including its wait
   bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`

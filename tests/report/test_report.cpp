@@ -86,7 +86,7 @@ TEST(Report, IsPrintedAsOpenMetrics) {
       "# HELP clweave_value Value of the finding, in the unit of column `unit`; empty: undecided, `reason` "
       "says "
       "why. In the row of a case: the maximum that its check measured over the whole output, such as an "
-      "error\n"
+      "error; of a launch behind another kernel the part of that kernel's remaining time that it took\n"
       "clweave_value{name=\"Loom, ?\",ok=\"yes\",cases=\"a,b\"} 0.5\n"
       "# TYPE clweave_runs gauge\n"
       "# HELP clweave_runs Column runs of clweave's tables\n"

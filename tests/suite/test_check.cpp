@@ -166,6 +166,12 @@ TEST(Check, FindsWhatBreaksARule) {
        }),
        "a build is timed back to back or by the device"},
       {of_plan([](Plan& p) { p.queues.count = 2; }), "several queues are timed by the device's clock"},
+      {of_plan([](Plan& p) { p.background = 1; }), "what runs in the background is timed, too"},
+      {of_plan([](Plan& p) {
+         p.steps.push_back(p.steps.front());
+         p.background = 1;
+       }),
+       "queue 0 is not of the background alone"},
       {of_plan([](Plan& p) {
          p.buffers.push_back({16, [](std::uint64_t, D) {}});
        }),
