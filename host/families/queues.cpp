@@ -18,15 +18,16 @@ bool is_half_full(const Case& at) { return at.is("kernel", "half") || at.is("ker
 
 bool computes(const Case& at) {
   return at.is("kernel", "compute") || at.is("kernel", "overlap") || at.is("kernel", "round_trip") ||
-         is_half_full(at);
+         at.is("kernel", "wait_behind") || is_half_full(at);
 }
+
+std::uint64_t group_items(const DeviceInfo& device) { return std::min<std::uint64_t>(256, device.max_group); }
 
 // Plans a kernel of a work-group for every second compute unit, or two of them, for which there is room at
 // once.
 Plan plan_half_full(const Case& at, const DeviceInfo& device, Word seed) {
   Plan p;
-  const std::uint64_t trips = at.count("iterations", 0, most_trips(device)),
-                      group = std::min<std::uint64_t>(256, device.max_group),
+  const std::uint64_t trips = at.count("iterations", 0, most_trips(device)), group = group_items(device),
                       items = std::max<std::uint64_t>(1, device.units() / 2) * group,
                       kernels = at.is("kernel", "beside") ? 2 : 1, queues = at.count("queues");
   p.timed_by_host = true;
@@ -39,6 +40,27 @@ Plan plan_half_full(const Case& at, const DeviceInfo& device, Word seed) {
     p.expect<Word>(out, [=](std::uint64_t i) { return after(static_cast<Word>(of + i), trips); });
   }
   p.cost = {.read = 0, .written = kernels * items * sizeof(Word), .flops = 0, .items = kernels};
+  return p;
+}
+
+// Plans a launch of one work-item while another queue's kernel runs.
+Plan plan_wait_behind(const Case& at, const DeviceInfo& device, Word seed) {
+  Plan p;
+  const std::uint64_t trips = at.count("iterations", 0, most_trips(device)), group = group_items(device),
+                      items = at.count("groups") * group;
+  p.queues = {.count = 2, .in_order = true, .with_priority = at.is("priority", "high")};
+  Plan::need(!p.queues.with_priority || device.has_extension("cl_khr_priority_hints"),
+             "the device's queues have no priority (cl_khr_priority_hints)");
+  p.timed_by_host = p.never_batched = true;
+  p.wait = Wait::event;
+  const auto behind = p.output<Word>(items), out = p.output<Word>(1);
+  p.launch("compute", {items}, {group}, behind, seed, static_cast<Word>(trips));
+  p.background = 1;
+  p.launch("mark", {1}, {1}, out, Word{0}, seed);
+  std::get<Launch>(p.steps.back()).queue = 1;
+  p.expect<Word>(behind, [=](std::uint64_t i) { return after(static_cast<Word>(seed + i), trips); });
+  p.expect<Word>(out, [seed](std::uint64_t) { return seed; });
+  p.cost = {.read = 0, .written = sizeof(Word), .flops = 0, .items = 1};
   return p;
 }
 
@@ -68,6 +90,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     return p;
   }
   if (is_half_full(at)) return plan_half_full(at, device, seed);
+  if (kernel == "wait_behind") return plan_wait_behind(at, device, seed);
   p.timed_by_host = true;
   p.cost.items = 1;
   if (computes(at)) {
@@ -132,10 +155,26 @@ void refine_beside(const std::vector<Outcome>& outcomes, const DeviceInfo& devic
     out.push_back(two.with("queues", std::int64_t{queues}).with("queue_order", order));
 }
 
+// Asks for a kernel of so many work-groups that each of them is short, to launch another one behind it.
+void refine_wait_behind(const std::vector<Outcome>& outcomes, const DeviceInfo& device,
+                        std::vector<Case>& out) {
+  constexpr double wanted_s = 20e-3;
+  constexpr std::uint64_t times = 64;  // the work-items of kernel=compute
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", first_trips}});
+  if (compute == nullptr) return;
+  const std::uint64_t groups = times * device.units() * 2048 / group_items(device);
+  const Case behind = compute->at.with("kernel", "wait_behind")
+                          .with("groups", static_cast<std::int64_t>(groups))
+                          .with("iterations", trips_for(wanted_s / times, first_trips,
+                                                        compute->min_s.value_or(compute->time_s), device));
+  for (const char* priority : {"none", "high"}) out.push_back(behind.with("priority", priority));
+}
+
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   refine_overlap(outcomes, device, out);
   refine_beside(outcomes, device, out);
+  refine_wait_behind(outcomes, device, out);
   return out;
 }
 
@@ -195,6 +234,32 @@ void add_beside(const std::vector<Outcome>& outcomes, std::vector<Finding>& out)
   }
 }
 
+// Tells how long a launch waited behind a kernel, if that still ran when it was enqueued.
+void add_wait_behind(const std::vector<Outcome>& outcomes, std::vector<Finding>& out) {
+  for (const char* priority : {"none", "high"}) {
+    const auto work = [](const Outcome& o) { return o.at.number("groups") * o.at.number("iterations"); };
+    const Outcome* longest = nullptr;
+    for (const auto& o : outcomes) {
+      if (!o.at.is("kernel", "wait_behind") || !o.at.is("priority", priority) || !o.value) continue;
+      if (longest == nullptr || work(o) > work(*longest)) longest = &o;
+    }
+    if (longest == nullptr) continue;
+    const bool high = longest->at.is("priority", "high");
+    const char *suffix = high ? "_priority" : "", *queue = high ? ", from a queue of high priority" : "";
+    out.push_back(time_finding(
+        std::string("latency_behind") + suffix, *longest,
+        fmt::format("a launch and its wait take {:.3g} us behind a kernel that fills the device{}",
+                    1e6 * longest->time_s, queue)));
+    out.back().from = {longest};
+    out.push_back(
+        {std::string("waited_behind") + suffix, longest->value, "",
+         fmt::format("fraction of the remaining time of a kernel that fills the device that a launch "
+                     "behind it takes{}: 0 if it runs in between at once, 1 if it waits for the end",
+                     queue)});
+    out.back().from = {longest};
+  }
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
   const Outcome *one = nullptr, *best = nullptr;
@@ -233,6 +298,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                            groups->at.number("group"))));
   if (auto found = overlap(outcomes)) out.push_back(std::move(*found));
   add_beside(outcomes, out);
+  add_wait_behind(outcomes, out);
   return out;
 }
 
@@ -252,8 +318,10 @@ Family queues() {
             .meaning =
                 "launch: empty launches; round_trip: one launch and the wait for it; groups: one launch of "
                 "many work-groups; compute, transfer, overlap: a kernel, a read into pinned memory, both "
-                "by two queues; half, beside: a kernel for half of the compute units, two of them",
-            .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap", "half", "beside"}},
+                "by two queues; half, beside: a kernel for half of the compute units, two of them; "
+                "wait_behind: one launch while a kernel of another queue fills the device",
+            .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap", "half", "beside",
+                       "wait_behind"}},
            {.name = "queues",
             .meaning = "queues that the launches are distributed to",
             .values = {1, 2, 4, 8, 16, 32, 64},
@@ -274,18 +342,18 @@ Family queues() {
             .domain = whole(0, 10000),
             .when = of({"round_trip"})},
            {.name = "groups",
-            .meaning = "work-groups of one launch",
+            .meaning = "work-groups of one launch; wait_behind: of the kernel that fills the device",
             .values = {1 << 20, 1 << 16},
             .domain = whole(1, 1 << 30),
-            .when = of({"groups"})},
+            .when = of({"groups", "wait_behind"})},
            {.name = "group",
             .meaning = "work-items per work-group",
             .values = {64, 1, 256},
             .domain = whole(1, 65536),
             .when = of({"groups"})},
            {.name = "iterations",
-            .meaning = "arithmetic steps of each of 2048 work-items per compute unit; 0: one work-item "
-                       "without arithmetic",
+            .meaning = "arithmetic steps of each of 2048 work-items per compute unit, of wait_behind of each "
+                       "work-item; 0: of round_trip one work-item without arithmetic",
             .values = {0, 1000},
             .domain = whole(0, 1000000000),
             .when = computes},
@@ -293,14 +361,20 @@ Family queues() {
             .meaning = "bytes of the transfer",
             .values = {64 << 20, 1 << 20},
             .domain = multiples_of(4, 4, std::int64_t{1} << 36),
-            .when = of({"transfer", "overlap"})}},
+            .when = of({"transfer", "overlap"})},
+           {.name = "priority",
+            .meaning = "none: two ordinary queues; high: the launch's queue is of high priority, that of the "
+                       "kernel that fills the device of low (cl_khr_priority_hints)",
+            .values = {"none", "high"},
+            .when = of({"wait_behind"})}},
       .presets = {.smoke = {"kernel=launch launches=5 queues=1,2",
                             "kernel=launch launches=5 queues=2 queue_order=out_of_order",
                             "kernel=round_trip idle_ms=0,1 iterations=0,7",
                             "kernel=groups groups=67 group=1,64", "kernel=compute iterations=7",
                             "kernel=transfer n=4100", "kernel=overlap iterations=7 n=4100",
                             "kernel=half iterations=7", "kernel=beside iterations=7 queues=1,2",
-                            "kernel=beside iterations=7 queue_order=out_of_order"},
+                            "kernel=beside iterations=7 queue_order=out_of_order",
+                            "kernel=wait_behind groups=5 iterations=7 priority=none,high"},
                   .quick = {"kernel=launch queues=1,4,16", "kernel=launch queues=1 queue_order=out_of_order",
                             "kernel=round_trip idle_ms=0,100 iterations=0,1000", "kernel=groups",
                             "kernel=compute iterations=1000", "kernel=transfer",
@@ -310,7 +384,7 @@ Family queues() {
                            "kernel=round_trip idle_ms=0,1,10,100 iterations=0,1000",
                            "kernel=groups group=1,64,256", "kernel=compute iterations=1000",
                            "kernel=transfer", "kernel=half iterations=1000"}},
-      .view = {.rows = {"kernel", "queues", "queue_order", "idle_ms", "group"},
+      .view = {.rows = {"kernel", "queues", "queue_order", "idle_ms", "group", "priority"},
                .columns = {"iterations"},
                .quantity = "items"},
       .plan = plan,
@@ -324,7 +398,9 @@ Family queues() {
           {"overlap", "", "fraction of a transfer that overlaps a kernel"},
           {"beside_queues", "", "fraction of a half-full kernel that runs beside one of another queue"},
           {"beside_out_of_order", "",
-           "fraction of a half-full kernel that runs beside one of its out-of-order queue"}}};
+           "fraction of a half-full kernel that runs beside one of its out-of-order queue"},
+          {"waited_behind", "",
+           "fraction of a kernel's remaining time that a launch of another queue takes"}}};
 }
 
 }  // namespace clweave::families

@@ -27,7 +27,7 @@ inline DeviceInfo roomy() {
   device.lockstep = 32;
   // Has both PTX and Intel's sub-groups.
   device.vendor = "NVIDIA";
-  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options cl_intel_subgroups";
+  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options cl_intel_subgroups cl_khr_priority_hints";
   device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = device.local_is_dedicated = true;
   return device;
 }

@@ -156,6 +156,28 @@ INSTANTIATE_TEST_SUITE_P(Each, Smoke, testing::ValuesIn(smoke_jobs(false)), [](c
   return fmt::format("{}_{}", name, info.index);  // two ids may be one now
 });
 
+// One work-group has soon ended; 80 million steps take a processor some 0.1 s.
+TEST_F(Kernels, TellWhetherALaunchWasBehindARunningKernel) {
+  if (!on("pocl") && !on("intel"))
+    GTEST_SKIP() << "a simulator takes minutes, a GPU milliseconds, and rusticl's status waits for the end";
+  const auto behind = [&](const char* groups, const char* iterations) {
+    const auto jobs = jobs_of("queues", {"kernel=wait_behind", "priority=none"},
+                              {fmt::format("groups={}", groups), fmt::format("iterations={}", iterations)});
+    EXPECT_EQ(jobs.size(), 1U);
+    SamplingOptions ten = once();
+    ten.stop = {.precision = 1, .min_samples = 10, .max_samples = 10, .max_seconds = 60};
+    return run_case(session(), *jobs.at(0).family, jobs.at(0).at, ten).record;
+  };
+  const Record none = behind("1", "0"), some = behind("1000", "300");
+  ASSERT_TRUE(none.ok() && some.ok()) << none.reason << some.reason;
+  EXPECT_FALSE(none.value);
+  EXPECT_THAT(none.timer_reason, HasSubstr("the kernel in the background had ended before"));
+  ASSERT_TRUE(some.value) << some.timer_reason;
+  EXPECT_EQ(some.unit, "fraction");
+  EXPECT_GT(*some.value, 0);
+  EXPECT_LE(*some.value, 1);
+}
+
 // Sizes of one tile: without optimisation a kernel takes ten times as long.
 TEST_F(Kernels, WhatIsBeyondTheSimulatorIsRightWithLessOfIt) {
   if (!on("oclgrind")) GTEST_SKIP() << "only the simulator needs this";

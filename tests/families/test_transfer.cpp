@@ -148,12 +148,52 @@ TEST(QueuesFindings, HoldAKernelAgainstATransferThatTakesAsLong) {
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(family, "quick")) outcomes.emplace_back(at, of_queues(at, 0));
   const auto asked = family.refine(outcomes, roomy());
-  ASSERT_EQ(asked.size(), 6u);
+  ASSERT_EQ(asked.size(), 8u);
   for (const auto& at : asked)
-    EXPECT_EQ(at.number("iterations"),
-              at.is("kernel", "compute") || at.is("kernel", "overlap") ? 15000 : 25000)
+    EXPECT_EQ(at.number("iterations"), at.is("kernel", "wait_behind")                             ? 1600
+                                       : at.is("kernel", "compute") || at.is("kernel", "overlap") ? 15000
+                                                                                                  : 25000)
         << at.id();
   EXPECT_EQ(family.refine({outcomes.front()}, roomy()).size(), 0u);
+}
+
+// Behind a kernel of 18 ms an ordinary launch waits for its end, one of high priority 30 us.
+TEST(QueuesFindings, TellHowLongALaunchWaitsBehindAKernel) {
+  const Family& family = family_named("queues");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(family, "quick")) outcomes.emplace_back(at, of_queues(at, 0));
+  for (const auto& at : family.refine(outcomes, roomy())) {
+    if (!at.is("kernel", "wait_behind")) continue;
+    const double time_s = at.is("priority", "high") ? 30e-6 : 18e-3;
+    outcomes.emplace_back(at, time_s, 0.9 * time_s, 1.2 * time_s).value = time_s / 18e-3;
+  }
+  const auto found = family.findings(outcomes, roomy());
+  const Finding& latency = named(found, "latency_behind");
+  EXPECT_DOUBLE_EQ(*latency.value, 18000);
+  EXPECT_DOUBLE_EQ(*latency.low, 16200);
+  EXPECT_DOUBLE_EQ(*latency.high, 21600);
+  EXPECT_DOUBLE_EQ(*named(found, "waited_behind").value, 1);
+  EXPECT_DOUBLE_EQ(*named(found, "latency_behind_priority").value, 30);
+  EXPECT_DOUBLE_EQ(*named(found, "waited_behind_priority").value, 30e-6 / 18e-3);
+  for (auto& o : outcomes) o.value.reset();  // the kernel had ended before
+  for (const auto& finding : family.findings(outcomes, roomy()))
+    EXPECT_THAT(finding.name, testing::Not(HasSubstr("_behind")));
+}
+
+TEST(QueuesPlans, HavePrioritiesOnlyWhereTheDeviceHas) {
+  const Family& family = family_named("queues");
+  DeviceInfo without = roomy();
+  without.extensions.clear();
+  int of_high = 0;
+  for (const auto& at : preset_of(family, "smoke")) {
+    if (!at.is("kernel", "wait_behind")) continue;
+    const bool high = at.is("priority", "high");
+    EXPECT_EQ(plan_of(family, at, roomy()).queues.with_priority, high);
+    if (!high) continue;
+    ++of_high;
+    EXPECT_THAT(complaint([&] { plan_of(family, at, without); }), HasSubstr("cl_khr_priority_hints"));
+  }
+  EXPECT_EQ(of_high, 1);
 }
 
 }  // namespace
