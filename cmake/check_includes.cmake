@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # check_includes: the folders of host/ follow the data flow, each header stands by itself, no file lives on what is
-# precompiled, and none but a family's knows its kernels; refuses an include that runs back, hides what a header lacks, or
-# is missing, and the name of a family or kernel elsewhere, and names its line.
+# precompiled, none but a family's knows its kernels, and none but those of host/os the operating system; refuses an
+# include that runs back, hides what a header lacks, or is missing, and the name of a family, kernel or system elsewhere,
+# and names its line.
 #   cmake -DHOST=<repository>/host -P check_includes.cmake
 cmake_minimum_required(VERSION 3.21)
 
 # Folders whose files each folder may include, besides its own. OpenCL: headers of it, or that lead to them.
-set(base "")
+set(os "")
+set(plain base/error base/namespaces base/number base/path base/text)  # what os may include of base; they need no other
+set(base os)
 set(suite base)
 set(families base suite)
 set(results base suite)
@@ -46,7 +49,11 @@ list(FILTER files EXCLUDE REGEX "^baselines/")
 foreach(file IN LISTS files)
   string(REGEX MATCH "^[a-z]+" folder ${file})
   # A header that its own .cpp includes first compiles by itself; tests/CMakeLists.txt compiles those without one.
+  # So does one of host/os that has a .cpp for each system.
   string(REGEX REPLACE "cpp$" "hpp" own ${file})
+  if(file MATCHES "^os/.*cpp$" AND NOT EXISTS ${HOST}/${own})
+    string(REGEX REPLACE "_[a-z]+\\.cpp$" ".hpp" own ${file})
+  endif()
   if(file MATCHES "cpp$" AND EXISTS ${HOST}/${own})
     file(STRINGS ${HOST}/${file} first REGEX "^#include" LIMIT_COUNT 1)
     if(NOT first STREQUAL "#include \"${own}\"")
@@ -57,10 +64,21 @@ foreach(file IN LISTS files)
   foreach(line IN LISTS lines)
     string(REGEX MATCH "[<\"](([A-Za-z]+)/[a-z_/]+)" quoted "${line}")
     set(from ${CMAKE_MATCH_2})
-    if("${CMAKE_MATCH_1}" MATCHES "^(${opening})$" AND NOT folder STREQUAL device AND NOT file IN_LIST exempt)
+    set(header ${CMAKE_MATCH_1})
+    if("${header}" MATCHES "^(${opening})$" AND NOT folder STREQUAL device AND NOT file IN_LIST exempt)
       set(from OpenCL)
     endif()
     set(allowed ${folder} CL ${${folder}})
+    if("base" IN_LIST allowed)
+      list(APPEND allowed os)
+    endif()
+    # What os includes of base includes nothing of os.
+    string(REGEX REPLACE "\\.[ch]pp$" "" stem ${file})
+    if("${header}" IN_LIST plain AND ("${folder}" STREQUAL "os" OR stem IN_LIST plain))
+      set(allowed base)
+    elseif(stem IN_LIST plain)
+      set(allowed "")
+    endif()
     # Rooms of analysis have an order of their own.
     if(file MATCHES "^analysis/([a-z]+)/" AND line MATCHES "\"analysis/([a-z]+)/")
       string(REGEX REPLACE "^analysis/([a-z]+)/.*" "\\1" room ${file})
@@ -73,6 +91,25 @@ foreach(file IN LISTS files)
       math(EXPR number "${number} + 1")
       string(APPEND wrong "  host/${file}:${number}: may not include ${from}: ${line}\n")
     endif()
+  endforeach()
+endforeach()
+# The operating system: headers and functions of none but host/os, which has a file for each system. Headers of C are
+# <cstdio>, not <stdio.h>; those of libraries have a folder.
+file(GLOB baselines RELATIVE ${HOST} ${HOST}/baselines/*.cpp ${HOST}/baselines/*.hpp)
+set(headers "^ *# *include <([a-z0-9_]+\\.h|(sys|linux|mach|net|netinet|arpa)/.*|csignal|cuchar|cwchar)>")
+set(systems "^ *# *(if|ifdef|ifndef|elif).*(_WIN|WIN32|MINGW|CYGWIN|linux|APPLE|unix|BSD)")
+string(JOIN "|" functions getpid isatty fileno mkdtemp mkstemp setenv unsetenv popen fork kill localtime_r gmtime_r
+  aligned_alloc sigaction)
+set(functions "(^|[^A-Za-z0-9_:.>\"])(std::|::)?(${functions})\\(|_FILENO|[^A-Za-z0-9_]environ[^A-Za-z0-9_]")
+foreach(file IN LISTS files baselines)
+  if(file MATCHES "^os/")
+    continue()
+  endif()
+  file(STRINGS ${HOST}/${file} lines REGEX "${headers}|${systems}|${functions}")
+  list(FILTER lines EXCLUDE REGEX "^ *//|<(emmintrin|cuda_[a-z0-9]+|mma)\\.h>")
+  foreach(line IN LISTS lines)
+    string(STRIP "${line}" line)
+    string(APPEND wrong "  host/${file}: names the system, which host/os alone may: ${line}\n")
   endforeach()
 endforeach()
 # Precompiled headers, and those that they include, are visible in every file, included or not; so are, where

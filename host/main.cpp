@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // main: the command line -> one of the commands -> exit code.
-#include <fcntl.h>
-
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <system_error>
 
@@ -11,6 +8,7 @@
 #include "base/exit.hpp"
 #include "base/log.hpp"
 #include "commands/command.hpp"
+#include "os/process_state.hpp"
 
 using namespace clweave::commands;
 
@@ -23,14 +21,6 @@ int exit_code(ErrorCode code) {
     case ErrorCode::io: return io_failed;
     case ErrorCode::closed: return pipe_closed;
     default: return case_failed;
-  }
-}
-
-// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people. What
-// is written to a closed output is lost as it is on a full one, and fails as there.
-void open_standard_files() {
-  for (int fd = 0; fd <= 2; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDONLY);  // takes the lowest number
   }
 }
 
@@ -54,11 +44,7 @@ int code_of(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  open_standard_files();
-  // A reader that has left and a file that may not grow come back as errors, and cost no row.
-  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
-  // Ignored, as some parents leave it, it would make the system forget how child processes end.
-  std::signal(SIGCHLD, SIG_DFL);
+  prepare_process();
   const int code = code_of(argc, argv);
   if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
   log_line("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -27,10 +23,10 @@ namespace clweave::base {
 
 namespace {
 
-[[noreturn]] void fail(const char* action, const std::string& path, int error) {
-  throw Error(error == EPIPE ? ErrorCode::closed : ErrorCode::io,
-              fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
-                          std::generic_category().message(error)));
+[[noreturn]] void fail(const char* action, const std::string& path,
+                       std::error_code error = {errno, std::generic_category()}) {
+  throw Error(error == std::errc::broken_pipe ? ErrorCode::closed : ErrorCode::io,
+              fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path, error.message()));
 }
 
 // Marks the bytes that end or quote a cell: one table access instead of four comparisons.
@@ -165,10 +161,10 @@ CsvReader::CsvReader(std::string_view text, std::string name) : text_(text), nam
 }
 
 CsvReader::CsvReader(const std::string& path)
-    : name_(path), file_(std::fopen(path.c_str(), "rbe"), [](std::FILE* file) {
+    : name_(path), file_(os::open_to_read(path), [](std::FILE* file) {
         if (file != nullptr) std::fclose(file);
       }) {
-  if (!file_) clweave::base::fail("open", path, errno);
+  if (!file_) clweave::base::fail("open", path);
   refill(0);
   read_header();
 }
@@ -234,7 +230,7 @@ bool CsvReader::refill(std::size_t from) {
   if (kept > most_row_bytes) fail_at(0, fmt::format("a row of more than {} MiB", most_row_bytes >> 20));
   buffer_.resize(kept + std::max(piece, kept));
   const std::size_t n = std::fread(buffer_.data() + kept, 1, buffer_.size() - kept, file_.get());
-  if (std::ferror(file_.get()) != 0) clweave::base::fail("read", name_, errno);
+  if (std::ferror(file_.get()) != 0) clweave::base::fail("read", name_);
   buffer_.resize(kept + n);
   text_ = buffer_;
   if (const auto nul = text_.find('\0', kept); nul != std::string::npos) fail_at(nul, "a NUL byte");
@@ -356,13 +352,13 @@ CsvTable parse_csv(std::string_view text, const std::string& name) {
 
 std::string read_text(const std::string& path) {
   const auto shut = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(shut)> file(std::fopen(path.c_str(), "rbe"), shut);
-  if (!file) fail("open", path, errno);
+  const std::unique_ptr<std::FILE, decltype(shut)> file(os::open_to_read(path), shut);
+  if (!file) fail("open", path);
   std::string text;
   std::vector<char> buffer(1 << 16);
   while (const auto n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
     text.append(buffer.data(), n);
-  if (std::ferror(file.get()) != 0) fail("read", path, errno);
+  if (std::ferror(file.get()) != 0) fail("read", path);
   return text;
 }
 
@@ -371,13 +367,10 @@ CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), p
 namespace {
 
 // Waits for another writer, which may be within a line, to end it.
-bool ends_a_line(int file) {
+bool ends_a_line(const os::OutputFile& file) {
   constexpr int looks = 40;
   for (int look = 1;; ++look) {
-    struct stat status = {};
-    char last = 0;
-    if (fstat(file, &status) == 0 && pread(file, &last, 1, status.st_size - 1) == 1 && last == '\n')
-      return true;
+    if (file.ends_with('\n')) return true;
     if (look == looks) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -386,83 +379,61 @@ bool ends_a_line(int file) {
 }  // namespace
 
 CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
+  std::error_code error;
   if (path_ == "-") {
-    // A copy, because closing it must not close the program's stdout.
-    fd_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (fd_ < 0) fail("open", path_, errno);
+    file_ = os::OutputFile::of_stdout(error);
+    if (error) fail("open", path_, error);
     return;
   }
   if (const auto folder = std::filesystem::path(path_).parent_path(); !folder.empty()) {
-    std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) fail("create the folder of", path_, error.value());
+    if (error) fail("create the folder of", path_, error);
   }
-  const int access = mode == Mode::append ? O_RDWR : mode == Mode::truncate ? O_WRONLY | O_TRUNC : O_WRONLY;
-  // No retry on EINTR: opening a pipe that nobody reads would block for ever.
-  fd_ = ::open(path_.c_str(), access | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail("open", path_, errno);
-  struct stat status = {};
-  fstat(fd_, &status);
-  empty_ = status.st_size == 0;
+  using Opened = os::OutputFile::Mode;
+  file_ = os::OutputFile(path_,
+                         mode == Mode::append     ? Opened::append
+                         : mode == Mode::truncate ? Opened::truncate
+                                                  : Opened::extend,
+                         error);
+  if (error) fail("open", path_, error);
+  empty_ = file_.size() == 0;
   if (empty_) return;
   std::string refusal;
   if (mode == Mode::create)
     refusal = path_ + " exists and is not empty: choose another name, or replace it by --overwrite";
-  if (mode == Mode::append && !ends_a_line(fd_))
+  if (mode == Mode::append && !ends_a_line(file_))
     refusal =
         path_ +
         " ends within a line, as if its writer was interrupted: remove that line or choose another name";
-  if (refusal.empty()) return;
-  ::close(fd_);
-  throw Error(ErrorCode::usage, refusal);
-}
-
-CsvWriter::~CsvWriter() {
-  if (fd_ >= 0) ::close(fd_);
+  if (!refusal.empty()) throw Error(ErrorCode::usage, refusal);
 }
 
 void CsvWriter::write(std::span<const std::string> cells) {
-  if (fd_ < 0) throw Error(ErrorCode::usage, "a row for " + path_ + " after it was closed or a write failed");
+  if (!file_) throw Error(ErrorCode::usage, "a row for " + path_ + " after it was closed or a write failed");
   const std::string line = csv_line(cells);
   if (watched_) look();
   size_ += static_cast<std::int64_t>(line.size());
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t n = ::write(fd_, rest.data(), rest.size());
-    if (n >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(n));
-    } else if (errno == EAGAIN) {  // another program may have made a shared stdout non-blocking
-      pollfd ready{fd_, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      const int error = errno;
-      ::close(std::exchange(fd_, -1));
-      fail("write", path_, error);
-    }
+  if (const auto error = file_.write(line)) {
+    file_.close();
+    fail("write", path_, error);
   }
 }
 
 void CsvWriter::watch() {
-  struct stat status = {};
-  if (path_ == "-" || fd_ < 0 || fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (path_ == "-" || !file_ || !file_.is_regular()) return;
   watched_ = true;
-  size_ = status.st_size;
+  size_ = file_.size();
 }
 
 void CsvWriter::look() const {
-  struct stat ours = {}, there = {};
-  fstat(fd_, &ours);
-  const bool same =
-      stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
-  if (same && ours.st_size == size_) return;
+  const bool same = file_.is_at(path_);
+  if (same && file_.size() == size_) return;
   throw Error(ErrorCode::io, fmt::format("{} was {} while it was written: what follows would have no place",
                                          path_, same ? "changed by another program" : "removed or replaced"));
 }
 
 void CsvWriter::close() {
-  if (fd_ < 0) return;
-  // On Linux the descriptor is gone whatever close returns, so EINTR is neither repeated nor a failure.
-  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail("close", path_, errno);
+  if (const auto error = file_.close()) fail("close", path_, error);
 }
 
 }  // namespace clweave::base

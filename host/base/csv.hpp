@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/namespaces.hpp"
+#include "os/file.hpp"
 
 namespace clweave::base {
 
@@ -152,9 +153,8 @@ std::string read_text(const std::string& path);
 // Reads and parses a file. Throws as read_text and parse_csv do.
 CsvTable read_csv(const std::string& path);
 
-// Appends each row with one write(2) to a file opened O_APPEND: rows of several processes do not interleave,
-// and written rows survive a crash of this process. Needs SIGPIPE ignored, as main does: a closed pipe is
-// then an error like any other.
+// Appends each row by itself: rows of several processes do not interleave, and written rows survive a crash
+// of this process. A closed pipe is an error like any other, see prepare_process.
 class CsvWriter {
  public:
   enum class Mode {
@@ -166,7 +166,6 @@ class CsvWriter {
   // Opens the file, "-" being stdout in any mode. Creates parent folders. Throws `usage` for a file that the
   // mode refuses, `io` for one that cannot be opened.
   explicit CsvWriter(std::string path, Mode = Mode::create);
-  ~CsvWriter();
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
 
@@ -189,7 +188,7 @@ class CsvWriter {
   void look() const;
 
   std::string path_;
-  int fd_ = -1;
+  os::OutputFile file_;
   bool empty_ = true;
   bool watched_ = false;
   std::int64_t size_ = 0;  // as this left it

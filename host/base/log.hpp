@@ -13,7 +13,7 @@ namespace clweave::base {
 // Prints to stderr like fmt::print, but loses the message instead of throwing if stderr is closed or full.
 template <class... Args>
 void log_line(fmt::format_string<Args...> text, Args&&... args) {
-  const Screen screen{.live = false, .colour = wants_colour(fileno(stderr)), .ascii = false, .width = 0};
+  const Screen screen{.live = false, .colour = wants_colour(stderr), .ascii = false, .width = 0};
   const std::string line = shown(fmt::format(text, std::forward<Args>(args)...), screen);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

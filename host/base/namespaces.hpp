@@ -4,7 +4,13 @@
 
 namespace clweave {
 
-namespace base {}
+namespace os {}
+namespace base {
+using namespace os;
+}
+namespace os {
+using namespace base;  // its plain headers, see cmake/check_includes.cmake
+}
 namespace suite {
 using namespace base;
 }

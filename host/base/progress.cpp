@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
 
 namespace clweave::base {
 
@@ -28,7 +28,7 @@ double weight_of(double predicted_s) {
 }  // namespace
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s)
-    : Progress(out, std::move(predicted_s), screen_of(fileno(out)), host_now) {}
+    : Progress(out, std::move(predicted_s), screen_of(out), host_now) {}
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen screen, Clock clock)
     : out_(out),

@@ -2,23 +2,19 @@
 #include "base/terminal.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <clocale>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <cwchar>
 #include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
+#include "os/file.hpp"
+#include "os/terminal.hpp"
 
 namespace clweave::base {
 
@@ -29,20 +25,11 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool can_redraw(int fd) { return isatty(fd) == 1 && environment("TERM") != "dumb"; }
-
-bool utf8_locale() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const auto locale = environment(name);
-    if (!locale.empty())
-      return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-  }
-  return false;
-}
+bool can_redraw(std::FILE* out) { return os::is_terminal(out) && environment("TERM") != "dumb"; }
 
 // Decodes the UTF-8 sequence that `text` begins with and returns its length; 1 and U+FFFD for an invalid
 // byte.
-std::size_t decode(std::string_view text, wchar_t& code) {
+std::size_t decode(std::string_view text, char32_t& code) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t n = byte(0) < 0x80   ? 1
                         : byte(0) < 0xC2 ? 0
@@ -50,7 +37,7 @@ std::size_t decode(std::string_view text, wchar_t& code) {
                         : byte(0) < 0xF0 ? 3
                         : byte(0) < 0xF5 ? 4
                                          : 0;
-  code = L'\xFFFD';
+  code = U'\xFFFD';
   if (n == 0 || n > text.size()) return 1;
   auto value = static_cast<std::uint32_t>(n == 1 ? byte(0) : byte(0) & (0x7F >> n));
   for (std::size_t i = 1; i < n; ++i) {
@@ -60,25 +47,14 @@ std::size_t decode(std::string_view text, wchar_t& code) {
   const bool right = (n < 3 || value >= 0x800) && (n < 4 || value >= 0x10000) && value < 0x110000 &&
                      (value & 0x1FF800) != 0xD800;
   if (!right) return 1;
-  code = static_cast<wchar_t>(value);
+  code = static_cast<char32_t>(value);
   return n;
-}
-
-// wcwidth in a UTF-8 locale, independent of the program's locale.
-int columns_of(wchar_t code) {
-  if (code >= L' ' && code <= L'~') return 1;
-  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (utf8 == nullptr) return code < L'\xA0' ? -1 : 1;
-  const locale_t before = uselocale(utf8);
-  const int width = wcwidth(code);
-  uselocale(before);
-  return width;
 }
 
 struct Token {
   std::string_view text;
   bool escape = false;  // an escape sequence
-  wchar_t code = 0;
+  char32_t code = 0;
   int columns = 0;  // -1: unprintable
 };
 
@@ -92,7 +68,7 @@ void for_each_token(std::string_view text, Visit visit) {
       n = std::min(n + 1, text.size());
     } else {
       n = decode(text, token.code);
-      token.columns = columns_of(token.code);
+      token.columns = os::columns_of(token.code);
     }
     token.text = text.substr(0, n);
     visit(token);
@@ -107,8 +83,8 @@ std::size_t columns_of(const Token& token) {
 constexpr std::array style_codes = {1, 2, 31, 32, 33, 36};
 
 // Returns whether a character is a bidirectional control, which would reorder the text after it.
-bool turns_text(wchar_t code) {
-  return (code >= L'\x202A' && code <= L'\x202E') || (code >= L'\x2066' && code <= L'\x2069');
+bool turns_text(char32_t code) {
+  return (code >= U'\x202A' && code <= U'\x202E') || (code >= U'\x2066' && code <= U'\x2069');
 }
 
 bool is_ours(std::string_view escape) {
@@ -129,10 +105,10 @@ std::string_view ascii_of(std::string_view sign) {
 
 }  // namespace
 
-bool wants_colour(int fd) {
+bool wants_colour(std::FILE* out) {
   if (!environment("NO_COLOR").empty()) return false;
   const auto force = environment("CLICOLOR_FORCE");
-  return (!force.empty() && force != "0") || can_redraw(fd);
+  return (!force.empty() && force != "0") || can_redraw(out);
 }
 
 std::string paint(std::string text, Style style, bool colour) {
@@ -140,18 +116,17 @@ std::string paint(std::string text, Style style, bool colour) {
   return fmt::format("\x1b[{}m{}\x1b[0m", style_codes.at(static_cast<std::size_t>(style)), text);
 }
 
-Screen screen_of(int fd) {
-  Screen screen{.live = can_redraw(fd), .colour = wants_colour(fd), .ascii = !utf8_locale()};
-  const bool terminal = isatty(fd) == 1;
-  if (terminal) screen.width = 80;
-  winsize size = {};
+Screen screen_of(std::FILE* out) {
+  Screen screen{.live = can_redraw(out), .colour = wants_colour(out), .ascii = !os::shows_utf8()};
   const auto columns = environment("COLUMNS");
   int given = 0;
   const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), given);
-  if (error == std::errc{} && end == columns.data() + columns.size() && given > 0)
+  if (error == std::errc{} && end == columns.data() + columns.size() && given > 0) {
     screen.width = given;
-  else if (terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    screen.width = size.ws_col;
+  } else if (os::is_terminal(out)) {
+    const int told = os::terminal_columns(out);
+    screen.width = told > 0 ? told : 80;
+  }
   return screen;
 }
 
@@ -177,9 +152,9 @@ std::string shown(std::string_view text, const Screen& screen) {
       painted = token.text != "\x1b[0m";
     } else if (token.text == "\n") {
       out += '\n';
-    } else if (token.code < L' ') {
+    } else if (token.code < U' ') {
       out += token.text == "\x1b" ? '?' : ' ';
-    } else if (token.columns < 0 || token.code == L'\xFFFD' || turns_text(token.code)) {
+    } else if (token.columns < 0 || token.code == U'\xFFFD' || turns_text(token.code)) {
       out += '?';
     } else {
       out += screen.ascii && token.text.size() > 1 ? ascii_of(token.text) : token.text;
@@ -193,7 +168,7 @@ std::string without_controls(std::string_view text) {
   for_each_token(text, [&](const Token& token) {
     if (token.escape) return;
     const auto first = static_cast<unsigned char>(token.text.front());
-    if (token.code < L' ' && token.text != "\n")
+    if (token.code < U' ' && token.text != "\n")
       out += token.text == "\x1b" ? '?' : ' ';
     else if ((token.columns < 0 && token.text != "\n") || turns_text(token.code) ||
              (token.text.size() == 1 && first >= 0x80 && first < 0xA0))
@@ -287,21 +262,10 @@ std::string bar(double fraction, int width, bool ascii) {
   return out;
 }
 
-void put(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(n));
-    } else if (errno == EAGAIN) {  // another program may have made a shared stdout non-blocking
-      pollfd ready{fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      const int error = errno;
-      throw Error(error == EPIPE ? ErrorCode::closed : ErrorCode::io,
-                  fmt::format("cannot write to {}: {}", fd == STDERR_FILENO ? "stderr" : "stdout",
-                              std::generic_category().message(error)));
-    }
-  }
+void put(std::FILE* out, std::string_view text) {
+  if (const auto error = os::write_to(out, text))
+    throw Error(error == std::errc::broken_pipe ? ErrorCode::closed : ErrorCode::io,
+                fmt::format("cannot write to {}: {}", out == stderr ? "stderr" : "stdout", error.message()));
 }
 
 }  // namespace clweave::base

@@ -2,6 +2,7 @@
 // terminal: capabilities of an output, and text fitted to its columns.
 #pragma once
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,8 @@
 namespace clweave::base {
 
 // Decides in this order: NO_COLOR not empty: no; CLICOLOR_FORCE neither empty nor 0: yes; TERM=dumb: no; else
-// whether fd is a terminal. Sources: no-color.org, bixense.com/clicolors.
-bool wants_colour(int fd);
+// whether it is a terminal. Sources: no-color.org, bixense.com/clicolors.
+bool wants_colour(std::FILE*);
 
 enum class Style { bold, dim, red, green, yellow, cyan };
 
@@ -29,7 +30,7 @@ struct Screen {
 };
 
 // Width: COLUMNS if set, else the terminal's, else 80 for a terminal.
-Screen screen_of(int fd);
+Screen screen_of(std::FILE*);
 
 // Returns the columns of a text in a UTF-8 locale, by wcwidth: none for escape sequences and combining
 // characters, two for wide ones, one for unprintable ones.
@@ -61,7 +62,8 @@ std::string on_one_line(std::string text);
 // Draws a bar of `width` columns, `fraction` (clamped to 0..1) of it full, in eighths of a column.
 std::string bar(double fraction, int width, bool ascii = false);
 
-// Writes the whole text. Throws `io`, or `closed` if the reading end of a pipe was closed.
-void put(int fd, std::string_view text);
+// Writes the whole text to stdout or stderr, past its buffer. Throws `io`, or `closed` if the reading end of
+// a pipe was closed.
+void put(std::FILE*, std::string_view text);
 
 }  // namespace clweave::base

@@ -15,7 +15,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/replacement.hpp"
+#include "os/replacement.hpp"
 
 namespace clweave::base {
 

@@ -2,7 +2,6 @@
 #include "baselines/native.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,14 +16,11 @@
 #include <span>
 #include <thread>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/number.hpp"
 #include "base/parallel.hpp"
-#include "base/process.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
@@ -34,6 +30,10 @@
 #include "commands/open_devices.hpp"
 #include "commands/options.hpp"
 #include "device/measure.hpp"
+#include "os/clock.hpp"
+#include "os/host.hpp"
+#include "os/interrupt.hpp"
+#include "os/this_program.hpp"
 #include "results/disturbance.hpp"
 #include "results/provenance.hpp"
 #include "results/results_file.hpp"
@@ -413,8 +413,7 @@ DeviceInfo processor() {
   out.type = "cpu";
   out.driver = here.os;
   out.compute_units = std::max(1U, std::thread::hardware_concurrency());
-  out.memory_bytes = out.usable_bytes = out.max_alloc_bytes =
-      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  out.memory_bytes = out.usable_bytes = out.max_alloc_bytes = os::memory_bytes();
   out.local_bytes = 1 << 20;
   out.max_group = 4096;
   out.max_group_dims = {4096, 4096, 4096};

@@ -2,7 +2,6 @@
 #include "campaign/campaign.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -100,7 +99,7 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
   }
   for (const double seconds : predicted) remaining_s_ += seconds;
   predicted_ = predicted;
-  Screen screen = screen_of(STDERR_FILENO);
+  Screen screen = screen_of(stderr);
   if (rules_.quiet) screen.live = false;
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen, rules_.environment.now);
   progress_->count_apart(peak_family, std::move(are_peaks));

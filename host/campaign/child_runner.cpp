@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -17,14 +15,9 @@
 #include <set>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/excerpt.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
-#include "base/memory_limit.hpp"
-#include "base/process.hpp"
-#include "base/processor_use.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
@@ -33,6 +26,14 @@
 #include "campaign/watchdog.hpp"
 #include "description/loaded.hpp"
 #include "device/loader.hpp"
+#include "os/clock.hpp"
+#include "os/drivers.hpp"
+#include "os/host.hpp"
+#include "os/memory_limit.hpp"
+#include "os/process.hpp"
+#include "os/processor_use.hpp"
+#include "os/temporary_folder.hpp"
+#include "os/this_program.hpp"
 #include "suite/added_families.hpp"
 #include "suite/family.hpp"
 
@@ -100,7 +101,7 @@ class ChildRunner : public Baseline {
         is_baseline_(is_baseline),
         environment_(options_.environment) {
     for (const auto* word : {"worker", "--parent"}) program_.words.emplace_back(word);
-    program_.words.push_back(std::to_string(getpid()));
+    program_.words.push_back(std::to_string(os::process_id()));
   }
 
   std::vector<DeviceInfo> devices(std::vector<std::string>& driver_errors) override {
@@ -325,15 +326,15 @@ class ChildRunner : public Baseline {
 
   // Explains the end of a child that should have gone on.
   NoAnswer end_of(Child& child, const std::string& phase) const {
-    const std::string how = child.end(1.0);
+    const os::Ending ending = child.end(1.0);
     const std::string printed = told(child.printed());
-    if (how == "SIGKILL") {
+    if (ending.was_killed) {
       if (const std::string why = memory_kill_since(kills_before_); !why.empty())
         return {ErrorCode::out_of_memory, fmt::format("killed during {}: {}{}", phase, why, printed)};
     }
     return {ErrorCode::crashed,
-            fmt::format("the process ended with {} during {}{}", how.empty() ? "exit code 0" : how, phase,
-                        printed),
+            fmt::format("the process ended with {} during {}{}",
+                        ending.text.empty() ? "exit code 0" : ending.text, phase, printed),
             false, phase};
   }
 

@@ -3,14 +3,14 @@
 #pragma once
 #include <functional>
 
-#include "base/clock.hpp"
-#include "base/interrupt.hpp"
+#include "os/clock.hpp"
+#include "os/interrupt.hpp"
 
 namespace clweave::campaign {
 
 struct Environment {
-  std::function<int()> interrupts = base::interrupts;  // how often the user has asked to end
-  std::function<double()> now = host_now;              // seconds, never falling
+  std::function<int()> interrupts = os::interrupts;  // how often the user has asked to end
+  std::function<double()> now = host_now;            // seconds, never falling
 };
 
 }  // namespace clweave::campaign

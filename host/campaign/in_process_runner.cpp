@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // in_process_runner: runs cases in this process. The only file outside device/ that uses OpenCL.
-#include "base/process_state.hpp"
 #include "campaign/runner.hpp"
 #include "device/enumerate.hpp"
 #include "device/open_device.hpp"
 #include "device/run_case.hpp"
+#include "os/process_state.hpp"
 
 namespace clweave::campaign {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol: the messages between this process and its children, a line of JSON each. A child reads one
-// request per line from stdin and answers on `answer_fd`, with one line per phase and one per result.
+// request per line from stdin and answers by os::answer, with one line per phase and one per result.
 //
 //   {"devices": true}                   -> {"devices": [..], "driver_errors": [..]}
 //   {"open": device, "kernels": dir, "descriptions": [{"file": .., "text": ..}, ..]}

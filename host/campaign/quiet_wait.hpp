@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "base/processor_use.hpp"
 #include "campaign/environment.hpp"
+#include "os/processor_use.hpp"
 
 namespace clweave::campaign {
 

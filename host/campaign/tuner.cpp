@@ -2,7 +2,6 @@
 #include "campaign/tuner.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -349,8 +348,8 @@ void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace
     predicted.insert(predicted.end(), trials.begin(), trials.end());
   }
   first_step.push_back(predicted.size());
-  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
-                                         rules_.environment.now);
+  progress_ =
+      std::make_unique<Progress>(stderr, std::move(predicted), screen_of(stderr), rules_.environment.now);
   std::vector<bool> are_peaks(first_step.back(), false);
   std::fill_n(are_peaks.begin(), peaks.size(), true);
   progress_->count_apart(peak_family, std::move(are_peaks));

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/worker.hpp"
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/json.hpp"
-#include "base/process_state.hpp"
-#include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/runner.hpp"
 #include "description/loaded.hpp"
+#include "os/process.hpp"
+#include "os/process_state.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::campaign {
@@ -29,12 +25,7 @@ namespace {
 void say(const json& line) {
   // The text of a driver need not be UTF-8.
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(answer_fd, text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) _exit(0);  // nobody is left to answer to
-    sent += static_cast<std::size_t>(n);
-  }
+  if (!os::answer(text)) std::_Exit(0);  // nobody is left to answer to
 }
 
 // Carries out one request with the runner of this process.
@@ -67,12 +58,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
 void tell_phase(const char* what) { say({{"phase", what}}); }
 
 void serve(int parent, const std::function<json(const json&)>& answer) {
-  // End with the parent, even if it ended before this line. No core dumps: many crashes would fill the disk.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-
+  os::end_with_parent(parent);
   const ProcessState state;
   tell_phase("start");  // has a timeout of its own, as starting takes long on a busy machine
   for (std::string line; std::getline(std::cin, line);) {
@@ -90,7 +76,7 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
   }
   // Not exit(): drivers hang and crash in their exit handlers.
   std::cerr.flush();
-  _exit(0);
+  std::_Exit(0);
 }
 
 void serve(int parent) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/interrupt.hpp"
 #include "base/log.hpp"
-#include "base/process.hpp"
 #include "commands/open_devices.hpp"
+#include "os/interrupt.hpp"
+#include "os/this_program.hpp"
 
 namespace clweave::commands {
 

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "commands/own_kernels.hpp"
+#include "os/drivers.hpp"
 #include "report/report.hpp"
 #include "suite/former_names.hpp"
 #include "suite/selection.hpp"
@@ -140,12 +141,9 @@ std::string reference_text(const CLI::App& app) {
   out += "*Exit status*\n\n";
   for (const auto& [code, meaning] : exit_meanings) out += Help::entry(std::to_string(code), meaning);
   out += "\nEnvironment:\n\n";
-  for (const auto& [name, meaning] :
-       {std::pair{"LD_LIBRARY_PATH", "Folders in which OpenCL's library, libOpenCL.so.1, is searched first."},
-        {"OCL_ICD_VENDORS", "The folder of the drivers' .icd files; else /etc/OpenCL/vendors."},
-        {"XDG_DATA_HOME", "clweave/tuned.json in it keeps tuned configurations; else ~/.local/share."},
-        {"NO_COLOR", "Set to anything: no colours, not even on a terminal. CLICOLOR_FORCE=1: always."}})
-    out += Help::entry(name, meaning);
+  for (const auto& [name, meaning] : os::place_variables()) out += Help::entry(name, meaning);
+  out += Help::entry("NO_COLOR",
+                     "Set to anything: no colours, not even on a terminal. CLICOLOR_FORCE=1: always.");
   out += "\nExamples:\n\n";
   for (const auto& [words, meaning] : first_steps) out += Help::entry(words, meaning);
   return out;
@@ -212,7 +210,7 @@ std::unique_ptr<CLI::App> empty_command_line() {
 }
 
 bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
-  const auto print_help = [](const std::string& text) { put(1, text); };
+  const auto print_help = [](const std::string& text) { put(stdout, text); };
   const CLI::App& known = app;
   const auto commands = known.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
   const bool has_commands = !commands.empty();

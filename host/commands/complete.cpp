@@ -5,7 +5,6 @@
 // A line for each: the word, a tab and its meaning. A first line :file or :directory asks the shell for
 // paths.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -214,7 +213,7 @@ Command complete(CLI::App& app) {
             for (const auto& one : candidates(app, *words)) {
               if (one.starts_with(':') || one.starts_with(words->back())) out += one + "\n";
             }
-            put(STDOUT_FILENO, out);
+            put(stdout, out);
             return success;
           }};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // completion: the function that completes clweave's words in a shell; it asks `clweave complete`
 // (complete.cpp).
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -76,7 +75,7 @@ Command completion(CLI::App& app) {
   for (const auto& [name, function] : functions) names.push_back(name);
   command->add_option("SHELL", *shell, "The shell")->required()->check(one_of(names));
   return {command, [shell](const auto&) {
-            put(STDOUT_FILENO, functions.at(*shell));
+            put(stdout, functions.at(*shell));
             return success;
           }};
 }

@@ -8,10 +8,10 @@
 
 #include "base/exit.hpp"
 #include "base/log.hpp"
-#include "base/temporary_folder.hpp"
 #include "commands/command.hpp"
 #include "commands/own_kernels.hpp"
 #include "commands/read_results.hpp"
+#include "os/temporary_folder.hpp"
 #include "results/merge.hpp"
 #include "suite/family.hpp"
 

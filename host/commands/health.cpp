@@ -3,7 +3,6 @@
 #include "analysis/fleet/health.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,10 +12,10 @@
 #include "base/exit.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
-#include "base/replacement.hpp"
 #include "base/terminal.hpp"
 #include "commands/command.hpp"
 #include "commands/read_results.hpp"
+#include "os/replacement.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -44,7 +43,7 @@ void write_reference(const std::string& path, const std::vector<Reference>& refe
   const std::string text = reference_text(references);
   references_in(text, path);  // what cannot be read would be noticed in the job that needs it
   if (path == "-")
-    put(STDOUT_FILENO, text);
+    put(stdout, text);
   else
     replace_file(path, text);
   for (const auto& one : references)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // list: prints the families, or the columns of a results file.
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -30,7 +29,7 @@ int list_columns(const std::string& format) {
   if (format != "text" && format != "markdown" && format != "json")
     throw Error(ErrorCode::usage,
                 "--columns gives a Markdown table, or with --json a JSON Schema: leave --" + format + " out");
-  put(STDOUT_FILENO, format == "json" ? row_schema().dump(2) + "\n" : column_dictionary());
+  put(stdout, format == "json" ? row_schema().dump(2) + "\n" : column_dictionary());
   return success;
 }
 

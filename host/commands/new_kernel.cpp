@@ -2,7 +2,6 @@
 // new: writes a kernel file with a description, to begin a kernel of one's own with.
 #include <fmt/format.h>
 #include <re2/re2.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,10 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/replacement.hpp"
 #include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "commands/command.hpp"
+#include "os/replacement.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -113,10 +112,10 @@ int write_new(const std::string& word) {
   std::string text(form);
   RE2::GlobalReplace(&text, R"(\bNAME(_|\b))", name + R"(\1)");
   replace_file(path, text);
-  put(STDOUT_FILENO, fmt::format("{} has two variants of a small kernel, and its description. Try\n"
-                                 "  clweave run {}\n  clweave tune {}\nand put your own kernels in their "
-                                 "place.\n",
-                                 path, shell_word(path), shell_word(path)));
+  put(stdout, fmt::format("{} has two variants of a small kernel, and its description. Try\n"
+                          "  clweave run {}\n  clweave tune {}\nand put your own kernels in their "
+                          "place.\n",
+                          path, shell_word(path), shell_word(path)));
   return success;
 }
 

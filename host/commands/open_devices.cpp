@@ -2,20 +2,20 @@
 #include "commands/open_devices.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "base/clock.hpp"
-#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/near_word.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/case_list.hpp"
+#include "os/clock.hpp"
+#include "os/drivers.hpp"
+#include "os/file.hpp"
+#include "os/interrupt.hpp"
 
 namespace clweave::commands {
 
@@ -81,14 +81,7 @@ std::vector<DeviceInfo> listed_devices(Runner& runner) {
   for (const auto& error : driver_errors) log_line("clweave: {}\n", error);
   if (interrupts() != 0) return {};
   if (all.empty())
-    throw Error(
-        ErrorCode::no_device,
-        "no OpenCL device here. It takes OpenCL's library, libOpenCL.so.1, and a driver: GPUs' are of their "
-        "vendors; this processor becomes a device by\n"
-        "  Debian, Ubuntu:       apt-get install ocl-icd-libopencl1 pocl-opencl-icd\n"
-        "  Fedora, conda-forge:  ocl-icd and pocl\n"
-        "What lies elsewhere is found by LD_LIBRARY_PATH=FOLDER of the library and OCL_ICD_VENDORS=FOLDER of "
-        "the drivers' .icd files");
+    throw Error(ErrorCode::no_device, std::string("no OpenCL device here. ") + os::how_to_install_opencl());
   return all;
 }
 
@@ -131,7 +124,7 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
     if (matching.empty())
       throw Error(ErrorCode::no_device,
                   fmt::format("--device {} matches none of these{}\n{}", selector, near_device(selector, all),
-                              text_of(devices_report(all), "text", screen_of(STDERR_FILENO))));
+                              text_of(devices_report(all), "text", screen_of(stderr))));
     for (const auto& match : matching) {
       const std::string index = match.duplicate_of.empty() ? match.index() : match.duplicate_of;
       if (index != match.index())
@@ -144,15 +137,10 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
 }
 
 std::string rows_path(const std::string& path) {
-  struct stat there = {};
-  if (path.empty() || stat(path.c_str(), &there) != 0) return path;
-  const auto is = [&](int fd) {
-    struct stat open = {};
-    return fstat(fd, &open) == 0 && !S_ISCHR(open.st_mode) && there.st_ino == open.st_ino &&
-           there.st_dev == open.st_dev;
-  };
-  if (is(STDOUT_FILENO)) return "-";
-  if (S_ISREG(there.st_mode) && is(STDERR_FILENO))
+  if (path.empty()) return path;
+  if (os::goes_to(stdout, path)) return "-";
+  std::error_code none;
+  if (std::filesystem::is_regular_file(path, none) && os::goes_to(stderr, path))
     throw Error(ErrorCode::usage, path + " is where stderr goes: choose another --csv");
   return path;
 }

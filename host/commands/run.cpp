@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // run: plans, prepares, executes and reports the measurement of the cases asked for on each device.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,10 +18,8 @@
 #include "analysis/fleet/interference.hpp"
 #include "analysis/profile/speedups.hpp"
 #include "analysis/profile/summary.hpp"
-#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
-#include "base/processor_use.hpp"
 #include "base/shell_word.hpp"
 #include "base/terminal.hpp"
 #include "base/zip.hpp"
@@ -39,6 +36,9 @@
 #include "commands/write_page.hpp"
 #include "compilers/source_folder.hpp"
 #include "device/heat.hpp"
+#include "os/interrupt.hpp"
+#include "os/processor_use.hpp"
+#include "os/terminal.hpp"
 #include "results/provenance.hpp"
 #include "results/sharing.hpp"
 #include "suite/family.hpp"
@@ -405,7 +405,7 @@ void print_summary(const Outputs& outputs, const Campaign& campaign) {
   try {
     print(summary_of(results_of(campaign.records(), families), families,
                      outputs.to_stdout() ? std::vector<std::string>{} : outputs.rows),
-          "text", outputs.to_stdout() ? STDERR_FILENO : STDOUT_FILENO);
+          "text", outputs.to_stdout() ? stderr : stdout);
   } catch (const Error& error) {
     // The rows are safe: neither a closed stdout nor a full stderr makes the run fail.
     if (error.code != ErrorCode::closed && !outputs.to_stdout()) throw;
@@ -419,7 +419,7 @@ void print_speedups(const RunPlan& plan, const Outputs& outputs, const Campaign&
   try {
     print(speedups(results_of(campaign.records(), families), families, plan.options.selection.families,
                    plan.options.baseline),
-          "text", outputs.to_stdout() ? STDERR_FILENO : STDOUT_FILENO);
+          "text", outputs.to_stdout() ? stderr : stdout);
   } catch (const Error& error) {  // as print_summary: the rows are safe
     if (error.code == ErrorCode::usage) log_line("clweave: {}\n", error.what());
     if (error.code != ErrorCode::usage && error.code != ErrorCode::closed && !outputs.to_stdout()) throw;
@@ -505,7 +505,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
                      .wait_quiet_s = plan->options.wait_quiet_s,
                      .heat = [heat = std::make_shared<Heat>(plan->options.most_celsius)](
                                  const DeviceInfo& device) { return heat->of(device); },
-                     .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
+                     .quiet = prepared.outputs.to_stdout() && os::is_terminal(stdout)},
                     *runner, prepared.common, plan->unfinished());
   running = &campaign;
   const Exit code = campaign.execute(std::move(prepared.plans), std::move(prepared.parallel));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tune: searches the launch parameters of cases and keeps the best.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
@@ -20,6 +18,7 @@
 #include "commands/searches_table.hpp"
 #include "commands/write_t4.hpp"
 #include "device/heat.hpp"
+#include "os/interrupt.hpp"
 #include "report/report.hpp"
 #include "results/provenance.hpp"
 #include "suite/family.hpp"
@@ -75,7 +74,8 @@ Report report_of(const DeviceInfo& device, const Tuner& tuner, bool waited) {
 }
 
 // Says what the searches left in the store, and which kept nothing.
-void say_kept(const MeasureOptions& options, const TunedStore& store, int kept, int disturbed, int people) {
+void say_kept(const MeasureOptions& options, const TunedStore& store, int kept, int disturbed,
+              std::FILE* people) {
   if (disturbed > 0)
     log_line(
         "clweave: {} of the searches kept nothing: the machine was not quiet, as column disturbed says; tune "
@@ -111,7 +111,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   store.try_write();  // now, not after an hour of search
   options.csv = rows_path(options.csv);
   const bool stdout_is_csv = options.csv == "-";
-  const int people = stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO;
+  std::FILE* const people = stdout_is_csv ? stderr : stdout;
   std::vector<Job> peaks;
   std::ranges::copy_if(jobs, std::back_inserter(peaks), &Job::is_peak);
   std::shared_ptr<ResultsFile> file;

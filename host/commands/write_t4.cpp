@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/write_t4.hpp"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/replacement.hpp"
 #include "base/terminal.hpp"
+#include "os/replacement.hpp"
 #include "results/t4.hpp"
 #include "suite/family.hpp"
 
@@ -39,7 +37,7 @@ void write_t4(const std::string& path, const std::vector<std::string>& files,
   const std::string text =
       t4_of(files, families, family).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (path == "-")
-    put(STDOUT_FILENO, text);
+    put(stdout, text);
   else
     replace_file(path, text);
 }

@@ -10,9 +10,9 @@
 #include <map>
 #include <set>
 
-#include "base/process.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
+#include "os/process.hpp"
+#include "os/temporary_folder.hpp"
 
 namespace clweave::compilers {
 

@@ -14,10 +14,10 @@
 #include <set>
 #include <sstream>
 
-#include "base/process.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "compilers/vendors.hpp"
+#include "os/process.hpp"
+#include "os/temporary_folder.hpp"
 
 namespace clweave::compilers {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/replacement.hpp"
 #include "device/program.hpp"
+#include "os/replacement.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::compilers {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/unseen_number.hpp"
 #include "device/open_device.hpp"
+#include "os/unseen_number.hpp"
 
 namespace clweave::device {
 

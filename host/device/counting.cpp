@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
 
 namespace clweave::device {
 

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 
-#include "base/memory_limit.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "device/listing.hpp"
 #include "device/loader.hpp"
+#include "os/drivers.hpp"
+#include "os/host.hpp"
+#include "os/memory_limit.hpp"
 
 namespace clweave::device {
 
@@ -69,32 +70,6 @@ std::int64_t lockstep_of(const cl::Device& device) {
   }
 }
 
-// Returns the caches of the first processor, by level; empty if the system does not report them.
-std::vector<std::int64_t> host_caches() {
-  std::vector<std::int64_t> out;
-  for (int index = 0;; ++index) {
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    std::string type, unit;
-    std::size_t level = 0;
-    std::int64_t size = 0;
-    if (!(std::ifstream(folder + "type") >> type) || !(std::ifstream(folder + "level") >> level) ||
-        !(std::ifstream(folder + "size") >> size >> unit))
-      return out;
-    if (type == "Instruction" || level != out.size() + 1) continue;
-    out.push_back(size * (unit == "M" ? 1 << 20 : 1 << 10));
-  }
-}
-
-// Returns MemAvailable of /proc/meminfo; 0 if there is none.
-std::int64_t host_available_bytes() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string word; in >> word;) {
-    std::int64_t kib = 0;
-    if (word == "MemAvailable:" && in >> kib) return kib * 1024;
-  }
-  return 0;
-}
-
 // What is unknown limits nothing: a buffer that does not fit is an error of the driver then, and said.
 void describe_memory(DeviceInfo& info, Queries& queries, bool shares_host_memory) {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
@@ -108,7 +83,7 @@ void describe_memory(DeviceInfo& info, Queries& queries, bool shares_host_memory
   // A tenth is left to the driver, the guards and other users of the memory. Some CPU drivers accept buffers
   // far larger than the host's memory, and filling them ends the process.
   info.usable_bytes = info.memory_bytes > 0 ? info.memory_bytes / 10 * 9 : unlimited;
-  if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
+  if (const auto free = os::available_memory_bytes(); info.type == "cpu" && free > 0)
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
   // A process that exceeds the limit is killed. A GPU's own memory is no part of it, and what the host
   // compares it with is staged in pieces.
@@ -138,7 +113,7 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
     info.image_width = CLWEAVE_GET(queries, number, CL_DEVICE_IMAGE2D_MAX_WIDTH);
     info.image_height = CLWEAVE_GET(queries, number, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
   }
-  if (info.type == "cpu") info.host_caches = host_caches();
+  if (info.type == "cpu") info.host_caches = os::processor_caches();
   info.max_group = std::max<std::int64_t>(1, CLWEAVE_GET(queries, number, CL_DEVICE_MAX_WORK_GROUP_SIZE));
   for (auto extent : CLWEAVE_GET(queries, get, CL_DEVICE_MAX_WORK_ITEM_SIZES))
     info.max_group_dims.push_back(static_cast<std::int64_t>(extent));

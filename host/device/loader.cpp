@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/loader.hpp"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <boost/preprocessor/repetition/enum.hpp>
 #include <boost/preprocessor/repetition/enum_params.hpp>
-#include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <tuple>
 #include <type_traits>
 
 #include "device/cl.hpp"
+#include "os/drivers.hpp"
+#include "os/library.hpp"
 
 namespace clweave::device {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-struct Library {
-  void* handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  std::string why = handle == nullptr ? dlerror() : "";
-};
-
-// Never closed, because drivers have threads of their own.
-const Library& library() {
-  static const Library opened;
+const os::Library& library() {
+  static const os::Library opened(os::opencl_library());
   return opened;
 }
 
@@ -46,9 +32,7 @@ struct Entry<declared> {
   using Argument = std::tuple_element_t<i, std::tuple<A...>>;
 
   static R call(const char* name, A... given) {
-    static const auto found = library().handle == nullptr
-                                  ? nullptr
-                                  : reinterpret_cast<decltype(declared)>(dlsym(library().handle, name));
+    static const auto found = library().function<decltype(declared)>(name);
     if (found != nullptr) return found(given...);
     // The library is older than the function: return an error as OpenCL does.
     constexpr std::size_t last = sizeof...(A) - 1;
@@ -62,47 +46,7 @@ struct Entry<declared> {
 
 }  // namespace
 
-std::string why_no_opencl() { return library().why; }
-
-std::vector<std::filesystem::path> registered_drivers() {
-  const char* set = std::getenv("OCL_ICD_VENDORS");
-  const fs::path place = set != nullptr && *set != '\0' ? set : "/etc/OpenCL/vendors";
-  std::vector<fs::path> files;
-  std::error_code missing;
-  if (fs::is_directory(place, missing)) {
-    for (const auto& entry : fs::directory_iterator(place, missing)) {
-      if (entry.path().extension() == ".icd") files.push_back(fs::absolute(entry.path()));
-    }
-  } else if (fs::exists(place, missing)) {
-    files.push_back(fs::absolute(place));
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
-std::vector<std::string> forbidden_nodes(const fs::path& root) {
-  std::vector<fs::path> nodes;
-  for (const auto& [folder, begin] : {std::pair{"dev/dri", "renderD"}, {"dev", "kfd"}, {"dev", "nvidia"}}) {
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(root / folder, missing)) {
-      if (entry.path().filename().string().starts_with(begin) && !entry.is_directory(missing))
-        nodes.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(nodes);
-  std::vector<std::string> out;
-  for (const auto& node : nodes) {
-    if (faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) == 0 || errno != EACCES) continue;
-    struct stat about = {};
-    const group* const owner = stat(node.c_str(), &about) == 0 ? getgrgid(about.st_gid) : nullptr;
-    out.push_back(fmt::format(
-        "this user may not open {}{}", node.string(),
-        owner == nullptr || (about.st_mode & S_IWGRP) == 0
-            ? ""
-            : fmt::format(", which group {0} may: usermod -aG {0} USER, and log in again", owner->gr_name)));
-  }
-  return out;
-}
+std::string why_no_opencl() { return library().why(); }
 
 std::vector<std::string> why_no_driver() {
   std::vector<std::string> out;
@@ -112,8 +56,8 @@ std::vector<std::string> why_no_driver() {
     in >> name;
     if (name.empty())
       out.push_back(fmt::format("driver {} names no library", file.string()));
-    else if (dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
-      out.push_back(fmt::format("driver {} cannot be loaded: {}", file.string(), dlerror()));
+    else if (const os::Library driver(name); !driver.is_open())
+      out.push_back(fmt::format("driver {} cannot be loaded: {}", file.string(), driver.why()));
   }
   return out;
 }

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "base/processor_use.hpp"
 #include "base/stats.hpp"
+#include "os/processor_use.hpp"
 #include "results/row.hpp"
 #include "suite/plan.hpp"
 

@@ -2,11 +2,9 @@
 #include "device/memory.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -19,7 +17,6 @@ namespace clweave::device {
 
 namespace {
 
-constexpr std::uint64_t page = 4096, large_page = std::uint64_t{2} << 20;
 constexpr std::uint64_t block_bytes = OpenDevice::host_grain;  // of an output that are hashed at once
 
 cl_mem_flags flags_of(BufferPlace place) {
@@ -42,21 +39,7 @@ void put_poison(std::span<std::byte> stretch, std::uint64_t begin) {
     stretch[i] = std::byte{poison[(begin + i) % poison.size()]};
 }
 
-// Returns null if there is no memory.
-std::byte* allocate_pages(std::uint64_t bytes, bool large) {
-  const std::uint64_t each = large ? large_page : page;
-  bytes = round_up(bytes, each);
-  void* pages = std::aligned_alloc(each, bytes);
-#ifdef MADV_HUGEPAGE
-  // A hint: a system without huge pages ignores it.
-  if (large && pages != nullptr) madvise(pages, bytes, MADV_HUGEPAGE);
-#endif
-  return static_cast<std::byte*>(pages);
-}
-
 }  // namespace
-
-void Memory::Free::operator()(std::byte* pages) const { std::free(pages); }
 
 Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), spec_(spec) {
   if (spec.image) {
@@ -65,7 +48,7 @@ Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), sp
   }
   const bool large = spec.place == BufferPlace::large_pages;
   if (large || spec.place == BufferPlace::pageable || spec.place == BufferPlace::use_host_ptr) {
-    pages_.reset(allocate_pages(spec.misaligned + bytes(), large));
+    pages_ = os::allocate_pages(spec.misaligned + bytes(), large);
     if (!pages_) throw std::bad_alloc();
   }
   if (is_svm()) {
@@ -101,12 +84,8 @@ void Memory::restore(cl::Event& copied) const {
 }
 
 void Memory::give_pages_back() const {
-  if (!spec_.untouched) return;
-  int failed = -1;
-#ifdef __linux__
-  failed = madvise(pages_.get(), spec_.bytes / page * page, MADV_DONTNEED);
-#endif
-  Plan::need(failed == 0, "the system takes no pages back");
+  if (spec_.untouched)
+    Plan::need(os::give_pages_back(pages_.get(), spec_.bytes), "the system takes no pages back");
 }
 
 void Memory::allocate_svm() {

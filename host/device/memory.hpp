@@ -11,6 +11,7 @@
 
 #include "device/cl.hpp"
 #include "device/staging.hpp"
+#include "os/pages.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave::device {
@@ -74,17 +75,13 @@ class Memory {
   void look(const char* phase,
             const std::function<void(std::uint64_t offset, std::span<const std::byte>)>& look) const;
 
-  struct Free {
-    void operator()(std::byte* pages) const;
-  };
-
   OpenDevice& device_;
   const BufferSpec& spec_;
-  std::unique_ptr<std::byte, Free> pages_;  // ordinary memory behind it, if any
-  cl::Buffer buffer_;                       // none for pageable and shared virtual memory
-  cl::Buffer kept_;                         // the contents of one that is restored
-  cl::Image2D image_;                       // instead of it
-  std::byte* host_ = nullptr;               // its host address; null: it has none
+  os::Pages pages_;            // ordinary memory behind it, if any
+  cl::Buffer buffer_;          // none for pageable and shared virtual memory
+  cl::Buffer kept_;            // the contents of one that is restored
+  cl::Image2D image_;          // instead of it
+  std::byte* host_ = nullptr;  // its host address; null: it has none
 };
 
 }  // namespace clweave::device

@@ -9,10 +9,10 @@
 #include <limits>
 #include <thread>
 
-#include "base/clock.hpp"
 #include "base/parallel.hpp"
 #include "device/forward_progress.hpp"
 #include "device/listing.hpp"
+#include "os/clock.hpp"
 #include "power/sensor_log.hpp"
 
 namespace clweave::device {

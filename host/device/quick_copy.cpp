@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
 
 namespace clweave::device {
 

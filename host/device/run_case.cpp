@@ -14,7 +14,6 @@
 #include <span>
 #include <thread>
 
-#include "base/clock.hpp"
 #include "base/stats.hpp"
 #include "device/builder.hpp"
 #include "device/clock_comparison.hpp"
@@ -24,6 +23,7 @@
 #include "device/open_device.hpp"
 #include "device/peer.hpp"
 #include "device/reference.hpp"
+#include "os/clock.hpp"
 #include "power/sensor_log.hpp"
 #include "results/contradictions.hpp"
 #include "results/disturbance.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "power/nvml.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
+#include "os/library.hpp"
 
 namespace clweave::power {
 
@@ -66,10 +66,9 @@ struct Functions {
   bool whole() const { return init != nullptr && by_uuid != nullptr && by_pci != nullptr; }
 };
 
-Functions functions_of(void* library) {
-  const auto find = [library](auto& function, const char* name) {
-    if (function == nullptr)
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+Functions functions_of(const os::Library& library) {
+  const auto find = [&library](auto& function, const char* name) {
+    if (function == nullptr) function = library.function<std::remove_reference_t<decltype(function)>>(name);
   };
   Functions out;
   find(out.init, "nvmlInit_v2");
@@ -152,10 +151,9 @@ std::string nvml_uuid(const std::string& digits) {
 
 }  // namespace
 
-// The library stays loaded, because some drivers crash when theirs is unloaded.
 Sensors nvml_sensors(const std::string& library, const std::string& uuid, const std::string& pci) {
-  void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return {nullptr, fmt::format("NVML cannot be loaded: {}", dlerror())};
+  const os::Library opened(library);
+  if (!opened.is_open()) return {nullptr, "NVML cannot be loaded: " + opened.why()};
   const Functions call = functions_of(opened);
   if (!call.whole()) return {nullptr, library + " is no NVML"};
   const auto why = [&](Result result) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/namespaces.hpp"
+#include "os/drivers.hpp"
 
 namespace clweave::suite {
 struct DeviceInfo;
@@ -44,8 +45,8 @@ struct Sensors {
 
 // Names the places where sensors are looked for, so that tests can name others.
 struct SensorPlaces {
-  std::string nvml = "libnvidia-ml.so.1";  // environment CLWEAVE_NVML; empty: it is not asked
-  std::string sysfs = "/sys";              // environment CLWEAVE_SYSFS_ROOT
+  std::string nvml = os::nvml_library();  // environment CLWEAVE_NVML; empty: it is not asked
+  std::string sysfs = "/sys";             // environment CLWEAVE_SYSFS_ROOT
 };
 SensorPlaces sensor_places();
 

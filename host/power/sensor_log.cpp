@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "base/clock.hpp"
 #include "base/stats.hpp"
+#include "os/clock.hpp"
 
 namespace clweave::power {
 

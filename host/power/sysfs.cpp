@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "power/sysfs.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
+#include "os/file.hpp"
 
 namespace clweave::power {
 
@@ -21,28 +19,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reads the beginning of a file. Empty if it cannot be read: errno says why.
-std::optional<std::string> text_in(const fs::path& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  std::array<char, 128> text{};
-  const ssize_t size = read(file, text.data(), text.size());
-  const int error = errno;
-  close(file);
-  errno = error;
-  if (size < 0) return {};
-  std::string out(text.data(), static_cast<std::size_t>(size));
-  out.erase(std::min(out.find('\n'), out.size()));
+// Reads the first line of a file. Empty if it cannot be read: `why` says so.
+std::optional<std::string> text_in(const fs::path& path, std::error_code& why) {
+  constexpr std::size_t most = 128;
+  auto out = os::first_bytes(path.string(), most, why);
+  if (out) out->erase(std::min(out->find('\n'), out->size()));
   return out;
 }
+std::string text_in(const fs::path& path) {
+  std::error_code ignored;
+  return text_in(path, ignored).value_or("");
+}
 
-std::optional<double> number_in(const fs::path& path) {
-  const auto text = text_in(path);
+std::optional<double> number_in(const fs::path& path, std::error_code& why) {
+  const auto text = text_in(path, why);
   if (!text || text->empty()) return {};
   char* end = nullptr;
   const double value = std::strtod(text->c_str(), &end);
   if (*end != '\0') return {};
   return value;
+}
+std::optional<double> number_in(const fs::path& path) {
+  std::error_code ignored;
+  return number_in(path, ignored);
 }
 
 // Lists a folder in the order of names.
@@ -145,12 +144,12 @@ class FileMeter : public PowerMeter {
 
 // Adds the counter of a file. Returns false, and says so in `remark`, if it may not be read.
 bool add_counter(FileMeter& meter, const fs::path& path, double range, std::string& remark) {
-  errno = 0;
-  if (number_in(path)) {
+  std::error_code why;
+  if (number_in(path, why)) {
     meter.counters.push_back({path, range});
     return true;
   }
-  if (errno == EACCES || errno == EPERM)
+  if (why == std::errc::permission_denied || why == std::errc::operation_not_permitted)
     remark = fmt::format("{} may not be read: as root, chmod a+r {} allows it until the next start",
                          path.string(), path.string());
   return false;
@@ -171,7 +170,7 @@ Sensors processor_sensors(const fs::path& root) {
   // Zones are "intel-rapl:0", on AMD, too, and their parts "intel-rapl:0:1". A package is one zone; its
   // memory is another, which the package does not include.
   for (const auto& zone : entries_of(root / "class/powercap", "intel-rapl:")) {
-    const std::string part = text_in(zone / "name").value_or("");
+    const std::string part = text_in(zone / "name");
     if (!part.starts_with("package") && part != "dram") continue;
     if (!add_counter(*meter, zone / "energy_uj", number_in(zone / "max_energy_range_uj").value_or(0), remark))
       denied = true;
@@ -187,7 +186,7 @@ Sensors processor_sensors(const fs::path& root) {
     if (meter->core_mhz.paths.size() < most) meter->core_mhz.add_first_of(policy, {"scaling_cur_freq"});
   }
   for (const auto& chip : entries_of(root / "class/hwmon", "hwmon")) {
-    const std::string name = text_in(chip / "name").value_or("");
+    const std::string name = text_in(chip / "name");
     if (name == "coretemp" || name == "k10temp") meter->celsius.add_first_of(chip, {"temp1_input"});
   }
   return sensors_from(std::move(meter), std::move(remark));
@@ -198,7 +197,7 @@ Sensors gpu_sensors(const fs::path& root, const std::string& pci) {
   std::string remark;
   const fs::path card = root / "bus/pci/devices" / pci;
   for (const auto& chip : entries_of(card / "hwmon", "hwmon")) {
-    const std::string name = text_in(chip / "name").value_or("");
+    const std::string name = text_in(chip / "name");
     if (name == "amdgpu") {
       meter->core_mhz.unit = meter->memory_mhz.unit = 1e-6;
       meter->core_mhz.add_first_of(chip, {"freq1_input"});

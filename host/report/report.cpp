@@ -292,16 +292,16 @@ std::string text_of(const Report& report, std::string_view format, const Screen&
   return out;
 }
 
-Exit print(const Report& report, std::string_view format, int fd) {
+Exit print(const Report& report, std::string_view format, std::FILE* out) {
   constexpr std::size_t most = std::size_t{1} << 16;  // before it is written
   std::string waiting;
-  printer_named(format).write(report, screen_of(fd), [&](std::string_view piece) {
+  printer_named(format).write(report, screen_of(out), [&](std::string_view piece) {
     waiting += piece;
     if (waiting.size() < most) return;
-    put(fd, waiting);
+    put(out, waiting);
     waiting.clear();
   });
-  put(fd, waiting);
+  put(out, waiting);
   return success;
 }
 

@@ -112,6 +112,6 @@ const Printer& printer_named(std::string_view format);
 std::string text_of(const Report&, std::string_view format, const Screen&);
 
 // Prints for every command. Throws `io` or `closed` if the output cannot be written.
-Exit print(const Report&, std::string_view format = "text", int fd = 1);
+Exit print(const Report&, std::string_view format = "text", std::FILE* out = stdout);
 
 }  // namespace clweave::report

@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/path.hpp"
-#include "base/replacement.hpp"
 #include "base/version.hpp"
+#include "os/replacement.hpp"
 #include "results/contradictions.hpp"
 
 namespace clweave::results {

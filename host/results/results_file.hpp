@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/csv.hpp"
-#include "base/file_lock.hpp"
+#include "os/file_lock.hpp"
 #include "results/row.hpp"
 
 namespace clweave::results {

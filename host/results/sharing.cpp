@@ -2,12 +2,9 @@
 #include "results/sharing.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +13,7 @@
 #include "base/csv.hpp"
 #include "base/text.hpp"
 #include "base/zip.hpp"
+#include "os/host.hpp"
 #include "results/record.hpp"
 #include "results/results_file.hpp"
 #include "suite/former_names.hpp"
@@ -97,17 +95,8 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
 }  // namespace
 
 Identity names_to_redact() {
-  Identity out;
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) == 0) out.host = host.data();
-  if (const passwd* user = getpwuid(getuid()); user != nullptr) {
-    out.user = user->pw_name;
-    const std::string_view said = user->pw_gecos == nullptr ? "" : user->pw_gecos;
-    out.full_name = said.substr(0, said.find(','));
-    out.home = user->pw_dir;
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') out.home = home;
-  return out;
+  const os::User user = os::current_user();
+  return {os::host_name(), user.name, user.home, user.full_name};
 }
 
 std::string anonymous(std::string text, const Identity& identity) {

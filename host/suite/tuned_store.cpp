@@ -18,7 +18,8 @@
 #include "base/json.hpp"
 #include "base/number.hpp"
 #include "base/path.hpp"
-#include "base/replacement.hpp"
+#include "os/folders.hpp"
+#include "os/replacement.hpp"
 #include "suite/added_families.hpp"
 #include "suite/family.hpp"
 #include "suite/former_names.hpp"
@@ -305,12 +306,7 @@ std::vector<std::string> design_axes(const Family& family) {
 
 std::string variant_of(const Family& family, const Case& at) { return work_of(family, at, {}); }
 
-std::string default_store_path() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  if (data != nullptr && *data == '/') return std::string(data) + "/clweave/tuned.json";
-  const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : ".") + "/.local/share/clweave/tuned.json";
-}
+std::string default_store_path() { return (os::data_folder() / "clweave/tuned.json").string(); }
 
 TunedStore::TunedStore(std::string path) : path_(std::move(path)), store_(read_store(path_)) {}
 

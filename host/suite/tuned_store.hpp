@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_lock.hpp"
+#include "os/file_lock.hpp"
 #include "suite/all_families.hpp"
 #include "suite/case.hpp"
 #include "suite/device_info.hpp"

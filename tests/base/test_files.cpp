@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_files: JSON and archives that want to exhaust the reader, and files that are replaced as a whole.
+// test_files: JSON and archives that want to exhaust the reader.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,9 +9,8 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/replacement.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/zip.hpp"
+#include "os/temporary_folder.hpp"
 
 using namespace clweave::base;
 using testing::ElementsAre;
@@ -32,13 +27,6 @@ std::string complaint_of(const std::function<void()>& act) {
     return error.what();
   }
   return "none";
-}
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> out;
-  for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path().filename().string());
-  std::ranges::sort(out);
-  return out;
 }
 
 std::string nested(int levels, char open, char close) {
@@ -98,65 +86,9 @@ TEST(Archive, HasEveryNameOnce) {
   EXPECT_THAT(complaint_of([&] { read_zip(path, ".csv"); }), HasSubstr("two entries a.csv"));
 }
 
-TEST(ReplacedFile, HasTheOldOrTheNewText) {
-  const TemporaryFolder folder;
-  const std::string path = (folder.path() / "a.json").string();
-  replace_file(path, "old");
-  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
-  // Too large for what a file may have here.
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit little{100, before.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &little);
-  EXPECT_THAT(complaint_of([&] { replace_file(path, std::string(1000, 'x')); }),
-              HasSubstr("cannot write " + path));
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(read_text(path), "old");
-  EXPECT_THAT(names_in(folder.path()), ElementsAre("a.json")) << "nothing is left";
-  replace_file(path, "new");
-  EXPECT_EQ(read_text(path), "new");
-  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
-}
-
-// In a folder that others may write.
-TEST(ReplacedFile, FollowsNoLinkOfOthers) {
-  const TemporaryFolder folder;
-  const std::string path = (folder.path() / "a.json").string(), victim = (folder.path() / "victim").string();
-  replace_file(victim, "mine");
-  for (const char* ending : {".part", ".new"}) fs::create_symlink(victim, path + ending);
-  replace_file(path, "text");
-  EXPECT_EQ(read_text(victim), "mine");
-  // The user's own link stays one.
-  const std::string link = (folder.path() / "link").string();
-  fs::create_symlink(path, link);
-  replace_file(link, "through");
-  EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_EQ(read_text(path), "through");
-}
-
-// Of a name that nobody but us uses.
-TEST(ReplacedFile, MayReplaceALink) {
-  const TemporaryFolder folder;
-  const std::string path = (folder.path() / "x.csv.running").string(),
-                    victim = (folder.path() / "victim").string();
-  replace_file(victim, "mine");
-  fs::create_symlink(victim, path);
-  replace_file(path, "note", Links::replaced);
-  EXPECT_EQ(read_text(victim), "mine");
-  EXPECT_FALSE(fs::is_symlink(path));
-  EXPECT_EQ(read_text(path), "note");
-}
-
 TEST(JsonText, Ends) {
   EXPECT_THAT(complaint_of([] { json_text("/dev/zero"); }), HasSubstr("/dev/zero has more than 64 MiB"));
   EXPECT_THAT(complaint_of([] { json_text("/no/such"); }), HasSubstr("cannot read /no/such"));
   EXPECT_THAT(complaint_of([] { json_text("/"); }), HasSubstr("cannot read /"));
   EXPECT_EQ(json_text("/dev/null"), "");
-}
-
-TEST(ReplacedFile, StaysWhatItIs) {
-  EXPECT_NO_THROW(replace_file("/dev/null", "text"));
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -23,6 +24,17 @@ TEST(Stretches, CoverEveryElementOnceAndBeginAtTheGrain) {
     EXPECT_EQ(crooked, 0) << n;
     for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(met[i], 1) << i << " of " << n;
   }
+}
+
+TEST(Stretches, ComputeInTheDefaultMode) {
+  std::fesetround(FE_UPWARD);
+  int others = 0;
+  for_stretches(1, 1, [&](std::uint64_t, std::uint64_t) {
+    if (std::fegetround() != FE_TONEAREST) ++others;
+  });
+  EXPECT_EQ(std::fegetround(), FE_UPWARD) << "the caller's mode is its own";
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(others, 0);
 }
 
 TEST(Stretches, ThrowWhatOneOfThemThrowsAfterAllHaveEnded) {

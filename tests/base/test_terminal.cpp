@@ -18,6 +18,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/excerpt.hpp"
 #include "base/progress.hpp"
 #include "base/quantity.hpp"
 #include "report/table.hpp"
@@ -49,20 +50,28 @@ class Environment {
   std::map<std::string, std::optional<std::string>> before_;
 };
 
-// The two ends of a pseudo-terminal; -1 where the system lends none.
+// The two ends of a pseudo-terminal; null where the system lends none.
 struct PseudoTerminal {
   PseudoTerminal() : master(posix_openpt(O_RDWR | O_NOCTTY)) {
-    if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
-      fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+    if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0) {
+      const int fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+      file = fd < 0 ? nullptr : fdopen(fd, "r+");
+    }
   }
   ~PseudoTerminal() {
-    if (fd >= 0) close(fd);
+    if (file != nullptr) std::fclose(file);
     if (master >= 0) close(master);
   }
   PseudoTerminal(const PseudoTerminal&) = delete;
   PseudoTerminal& operator=(const PseudoTerminal&) = delete;
   int master;
-  int fd = -1;
+  std::FILE* file = nullptr;
+};
+
+// No terminal.
+struct Nowhere {
+  ~Nowhere() { std::fclose(file); }
+  std::FILE* file = std::fopen("/dev/null", "w");
 };
 
 constexpr Screen live{.live = true, .colour = false, .ascii = true, .width = 80};
@@ -108,21 +117,21 @@ const std::string erased = "\r\x1b[K";
 
 TEST(Colour, IsOffForWhatIsNoTerminal) {
   Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}});
-  const int fd = open("/dev/null", O_WRONLY);
-  EXPECT_FALSE(wants_colour(fd));
-  EXPECT_FALSE(screen_of(fd).live);
-  EXPECT_EQ(screen_of(fd).width, 0);
-  close(fd);
+  const Nowhere nowhere;
+  EXPECT_FALSE(wants_colour(nowhere.file));
+  EXPECT_FALSE(screen_of(nowhere.file).live);
+  EXPECT_EQ(screen_of(nowhere.file).width, 0);
 }
 
 TEST(Colour, ObeysTheEnvironment) {
   const std::map<std::string, const char*> forced = {
       {"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", "1"}, {"TERM", "dumb"}};
+  const Nowhere nowhere;
   const auto with = [&](const std::string& name, const char* value) {
     auto changed = forced;
     changed[name] = value;
     Environment environment(changed);
-    return wants_colour(-1);
+    return wants_colour(nowhere.file);
   };
   EXPECT_TRUE(with("NO_COLOR", nullptr));
   EXPECT_TRUE(with("NO_COLOR", ""));
@@ -133,32 +142,34 @@ TEST(Colour, ObeysTheEnvironment) {
 
 TEST(Colour, IsOnForATerminalThatIsNotDumb) {
   const PseudoTerminal terminal;
-  if (terminal.fd < 0) GTEST_SKIP() << "no pseudo-terminal here";
+  const Nowhere nowhere;
+  if (terminal.file == nullptr) GTEST_SKIP() << "no pseudo-terminal here";
   winsize size = {};
   size.ws_row = 25;
   size.ws_col = 132;
-  ASSERT_EQ(ioctl(terminal.fd, TIOCSWINSZ, &size), 0);
+  ASSERT_EQ(ioctl(fileno(terminal.file), TIOCSWINSZ, &size), 0);
   {
     Environment environment(
         {{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}, {"COLUMNS", nullptr}});
-    EXPECT_TRUE(wants_colour(terminal.fd));
-    EXPECT_TRUE(screen_of(terminal.fd).live);
-    EXPECT_EQ(screen_of(terminal.fd).width, 132);
+    EXPECT_TRUE(wants_colour(terminal.file));
+    EXPECT_TRUE(screen_of(terminal.file).live);
+    EXPECT_EQ(screen_of(terminal.file).width, 132);
   }
   for (const auto& [columns, width] : {std::pair("100", 100), std::pair("", 132), std::pair("wide", 132)}) {
     Environment environment({{"COLUMNS", columns}});
-    EXPECT_EQ(screen_of(terminal.fd).width, width) << columns;
-    EXPECT_EQ(screen_of(-1).width, width == 132 ? 0 : width) << "no terminal, " << columns;
+    EXPECT_EQ(screen_of(terminal.file).width, width) << columns;
+    EXPECT_EQ(screen_of(nowhere.file).width, width == 132 ? 0 : width) << "no terminal, " << columns;
   }
   Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "dumb"}});
-  EXPECT_FALSE(wants_colour(terminal.fd));
-  EXPECT_FALSE(screen_of(terminal.fd).live);
+  EXPECT_FALSE(wants_colour(terminal.file));
+  EXPECT_FALSE(screen_of(terminal.file).live);
 }
 
 TEST(Colour, TheFirstLocaleVariableThatIsSetDecidesOnUtf8) {
-  const auto ascii = [](const char* all, const char* type, const char* lang) {
+  const Nowhere nowhere;
+  const auto ascii = [&](const char* all, const char* type, const char* lang) {
     Environment environment({{"LC_ALL", all}, {"LC_CTYPE", type}, {"LANG", lang}});
-    return screen_of(-1).ascii;
+    return screen_of(nowhere.file).ascii;
   };
   EXPECT_TRUE(ascii(nullptr, nullptr, nullptr));
   EXPECT_FALSE(ascii(nullptr, nullptr, "en_GB.UTF-8"));
@@ -295,8 +306,8 @@ TEST(Wrapped, BreaksAtSpacesSetsInAndKeepsColours) {
 }
 
 TEST(Put, SaysWhatAnOutputCannotTake) {
-  const int full = open("/dev/full", O_WRONLY);
-  if (full < 0) GTEST_SKIP() << "no /dev/full here";
+  std::FILE* const full = std::fopen("/dev/full", "w");
+  if (full == nullptr) GTEST_SKIP() << "no /dev/full here";
   try {
     put(full, "text");
     FAIL();
@@ -304,18 +315,19 @@ TEST(Put, SaysWhatAnOutputCannotTake) {
     EXPECT_EQ(error.code, ErrorCode::io);
     EXPECT_THAT(error.what(), testing::HasSubstr("No space left"));
   }
-  close(full);
+  std::fclose(full);
   std::signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
   close(ends[0]);
+  std::FILE* const broken = fdopen(ends[1], "w");
   try {
-    put(ends[1], "text");
+    put(broken, "text");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code, ErrorCode::closed);
   }
-  close(ends[1]);
+  std::fclose(broken);
 }
 
 TEST(TableText, KeepsEachRowOnOneLine) {
@@ -553,4 +565,13 @@ TEST(ProgressLine, StandsOnAFileByDefault) {
   }
   EXPECT_EQ(std::ftell(file), 0);
   std::fclose(file);
+}
+
+TEST(Excerpt, KeepsBeginningAndEnd) {
+  EXPECT_EQ(Excerpt(10).append("12345678").text(), "12345678");
+  EXPECT_EQ(Excerpt(10).append("1234567890").text(), "1234567890");
+  EXPECT_EQ(Excerpt(10).append("12345xxxxxxxxx67890").text(), "12345\n.. (9 bytes) ..\n67890");
+  Excerpt slowly(10);
+  for (const char c : std::string("12345xxxxxxxxx67890")) slowly.append({&c, 1});
+  EXPECT_EQ(slowly.text(), "12345\n.. (9 bytes) ..\n67890");
 }

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/temporary_folder.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/command.hpp"
 #include "compilers/inspect_report.hpp"
 #include "compilers/source_folder.hpp"
 #include "compilers/tool.hpp"
+#include "os/temporary_folder.hpp"
 #include "suite/family.hpp"
 #include "suite/mock_devices.hpp"
 

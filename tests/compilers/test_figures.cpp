@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "compilers/vendors.hpp"
+#include "os/temporary_folder.hpp"
 
 using namespace clweave::commands;
 using testing::HasSubstr;

@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/process.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "compilers/vendors.hpp"
+#include "os/process.hpp"
+#include "os/temporary_folder.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 

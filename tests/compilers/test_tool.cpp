@@ -15,8 +15,8 @@
 #include <fstream>
 #include <thread>
 
-#include "base/clock.hpp"
-#include "base/temporary_folder.hpp"
+#include "os/clock.hpp"
+#include "os/temporary_folder.hpp"
 
 using namespace clweave::compilers;
 using testing::HasSubstr;
@@ -35,7 +35,7 @@ class Tool : public testing::Test {
     return run_tool({script(text)}, folder_.path() / "log", limits);
   }
 
-  clweave::base::TemporaryFolder folder_;
+  clweave::os::TemporaryFolder folder_;
 };
 
 TEST_F(Tool, BothStreamsAndTheStatusAreReturned) {
@@ -46,13 +46,13 @@ TEST_F(Tool, BothStreamsAndTheStatusAreReturned) {
 }
 
 TEST_F(Tool, OneThatHangsIsKilledAndNotAskedAgain) {
-  const double before_s = clweave::base::host_now();
+  const double before_s = clweave::os::host_now();
   const Ran ran = run("echo begun; sleep 1000", {.seconds = 0.5});
   EXPECT_EQ(ran.status, 124);
   EXPECT_THAT(ran.output, HasSubstr("begun"));
   EXPECT_THAT(ran.output, HasSubstr("did not end within 0.5 s"));
   EXPECT_THAT(run("echo again").output, HasSubstr("not asked again"));
-  EXPECT_LT(clweave::base::host_now() - before_s, 60);
+  EXPECT_LT(clweave::os::host_now() - before_s, 60);
 }
 
 TEST_F(Tool, OneThatPrintsWithoutEndIsKilled) {

@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "description/loaded.hpp"
+#include "os/temporary_folder.hpp"
 
 using namespace clweave::description;
 using testing::HasSubstr;

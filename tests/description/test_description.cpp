@@ -7,9 +7,9 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "description/kernel_source.hpp"
 #include "description/saxpy.hpp"
+#include "os/temporary_folder.hpp"
 
 namespace clweave::description {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "description/description.hpp"
 #include "description/saxpy.hpp"
+#include "os/temporary_folder.hpp"
 
 namespace clweave::description {
 namespace {

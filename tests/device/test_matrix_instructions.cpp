@@ -13,8 +13,8 @@
 #include <iterator>
 
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "compilers/vendors.hpp"
+#include "os/temporary_folder.hpp"
 #include "plans.hpp"
 #include "suite/selection.hpp"
 

@@ -21,10 +21,10 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/temporary_folder.hpp"
 #include "compilers/inspect.hpp"
 #include "compilers/vendors.hpp"
 #include "device/compiler_answers.hpp"
+#include "os/temporary_folder.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/temporary_folder.hpp"
 #include "device/program.hpp"
+#include "os/temporary_folder.hpp"
 #include "plans.hpp"
 
 using namespace clweave::commands;

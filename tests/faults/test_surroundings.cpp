@@ -6,8 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/memory_limit.hpp"
 #include "faults/trial.hpp"
+#include "os/memory_limit.hpp"
 #include "results/results_file.hpp"
 
 using namespace clweave::commands;

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/temporary_folder.hpp"
+#include "os/temporary_folder.hpp"
 #include "suite/device_info.hpp"
 
 using namespace clweave::commands;

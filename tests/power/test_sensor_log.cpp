@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/clock.hpp"
+#include "os/clock.hpp"
 
 using namespace clweave::commands;
 using testing::ElementsAre;
