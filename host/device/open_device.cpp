@@ -106,10 +106,10 @@ cl::CommandQueue OpenDevice::queue(std::size_t number, const Queues& queues) {
   const std::array<cl_queue_properties, 5> properties = {CL_QUEUE_PROPERTIES, order, CL_QUEUE_PRIORITY_KHR,
                                                          priority, 0};
   cl_int status = CL_SUCCESS;
-  const cl_command_queue made =
-      clCreateCommandQueueWithProperties(context_(), device_(), properties.data(), &status);
+  const cl::CommandQueue made(
+      clCreateCommandQueueWithProperties(context_(), device_(), properties.data(), &status));
   if (status != CL_SUCCESS) throw cl::Error(status, "clCreateCommandQueueWithProperties");
-  return queue = cl::CommandQueue(made);
+  return queue = made;
 }
 
 namespace {
