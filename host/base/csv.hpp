@@ -166,8 +166,6 @@ class CsvWriter {
   // Opens the file, "-" being stdout in any mode. Creates parent folders. Throws `usage` for a file that the
   // mode refuses, `io` for one that cannot be opened.
   explicit CsvWriter(std::string path, Mode = Mode::create);
-  CsvWriter(const CsvWriter&) = delete;
-  CsvWriter& operator=(const CsvWriter&) = delete;
 
   // Writes one row. Throws `io` with the path and the reason; as the file may then end within a row, later
   // writes throw `usage`, so that none continues that row.

@@ -31,7 +31,7 @@ std::uint64_t hash_of_bytes(std::span<const std::byte> bytes) {
   }
   std::uint64_t hash = bytes.size();
   for (; at < bytes.size(); ++at) hash = step(hash, static_cast<std::uint64_t>(bytes[at]));
-  for (const std::uint64_t chain : chains) hash = step(hash, chain);
+  for (const std::uint64_t product : chains) hash = step(hash, product);
   return hash;
 }
 
