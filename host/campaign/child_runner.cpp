@@ -25,7 +25,6 @@
 #include "campaign/protocol.hpp"
 #include "campaign/watchdog.hpp"
 #include "description/loaded.hpp"
-#include "device/loader.hpp"
 #include "os/clock.hpp"
 #include "os/drivers.hpp"
 #include "os/host.hpp"

@@ -11,6 +11,7 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "complaint.hpp"
 #include "report/report.hpp"
 #include "results/results_set.hpp"
 
@@ -75,16 +76,6 @@ inline ResultsSet set_of(const std::vector<Record>& records) {
 
 inline std::string shown(const Report& report, const char* format) {
   return text_of(report, format, Screen{.ascii = false});
-}
-
-inline std::string complaint_of(const std::function<void()>& call, ErrorCode kind) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code, kind);
-    return error.what();
-  }
-  return "accepted";
 }
 
 inline std::string complaint(const std::string& text, const std::string& samples = "") {

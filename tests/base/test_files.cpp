@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/zip.hpp"
+#include "complaint.hpp"
 #include "os/temporary_folder.hpp"
 
 using namespace clweave::base;
@@ -19,15 +20,6 @@ using testing::HasSubstr;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string complaint_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
 
 std::string nested(int levels, char open, char close) {
   return std::string(static_cast<std::size_t>(levels), open) +

@@ -11,6 +11,7 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "complaint.hpp"
 #include "os/file_lock.hpp"
 #include "os/library.hpp"
 #include "os/replacement.hpp"
@@ -23,15 +24,6 @@ using testing::HasSubstr;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string complaint_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> out;
