@@ -52,7 +52,6 @@ endif()
 
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_VENDOR clweave)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "benchmark that shows how an OpenCL device really behaves")
 set(CPACK_PACKAGE_FILE_NAME clweave-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)
 set(CPACK_STRIP_FILES ON)
