@@ -217,6 +217,7 @@ Input input_of(Sources sources) {
   out.rows = set.rows;
   out.families = sources.families;
   out.command = std::move(sources.command);
+  out.list = std::move(sources.list);
   return out;
 }
 

@@ -32,6 +32,7 @@ struct Sources {
   std::vector<FileOrigin> origins;
   const RunComparison* changes = nullptr;  // of a device before and after
   std::string command;                     // that makes this page
+  std::string list = {};                   // the page beside it that lists all pages; empty: none
 };
 
 // A number of the overview, and the section that it leads to.
@@ -89,7 +90,7 @@ struct Input {
   std::vector<std::string> files, notes;
   std::size_t rows = 0;
   const std::vector<Family>* families = nullptr;  // what their axes mean
-  std::string command;
+  std::string command, list;
 
   std::vector<std::string> labels() const;
 };

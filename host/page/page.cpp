@@ -3,17 +3,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/version.hpp"
+#include "page/filled.hpp"
 #include "page/sections.hpp"
 
 namespace clweave::page {
-
-// Defined by what cmake/embed_page.cmake generates.
-extern const std::string_view page_html, page_css, page_js, vega_js, vega_licences, page_hashes;
 
 namespace {
 
@@ -48,6 +44,7 @@ Json page_of(const Input& input) {
   sections.push_back(measurement(input));
   return {{"version", version},
           {"command", input.command},
+          {"list", input.list},
           {"devices", input.labels()},
           {"most", first_device(input.devices)},
           {"rows", input.rows},
@@ -57,29 +54,13 @@ Json page_of(const Input& input) {
 }
 
 std::string html_of(const Json& page) {
-  // Escape "<": nothing else could end the script element.
-  std::string data;
-  for (const char c : page.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<')
-      data += "\\u003c";
-    else
-      data += c;
-  }
-  const std::vector<std::pair<std::string_view, std::string_view>> places = {
-      {"@HASHES@", page_hashes}, {"@STYLE@", page_css}, {"@DATA@", data},
-      {"@VEGA@", vega_js},       {"@SCRIPT@", page_js}, {"@LICENCES@", vega_licences}};
-  std::string out;
-  std::string_view rest = page_html;
-  for (auto at = rest.find('@'); at != std::string_view::npos; at = rest.find('@')) {
-    out.append(rest.substr(0, at));
-    rest.remove_prefix(at);
-    const auto place =
-        std::ranges::find_if(places, [&](const auto& one) { return rest.starts_with(one.first); });
-    const std::string_view with = place != places.end() ? place->second : rest.substr(0, 1);
-    out.append(with);
-    rest.remove_prefix(place != places.end() ? place->first.size() : 1);
-  }
-  return out.append(rest);
+  const std::string data = script_data(page);
+  return filled(page_html, {{"@HASHES@", page_hashes},
+                            {"@STYLE@", page_css},
+                            {"@DATA@", data},
+                            {"@VEGA@", vega_js},
+                            {"@SCRIPT@", page_js},
+                            {"@LICENCES@", vega_licences}});
 }
 
 }  // namespace clweave::page

@@ -67,10 +67,10 @@ std::string why_left_out(const std::string& path, ResultsFiles::What what) {
     const auto& header = reader.header();
     const auto schema = std::ranges::find(header, columns().front().name) - header.begin();
     if (std::cmp_equal(schema, header.size()))
-      return what == ResultsFiles::all && header.front() == figures_first_column ? "" : foreign;
+      return what != ResultsFiles::rows && header.front() == figures_first_column ? "" : foreign;
     CsvTable::Row row;
     // A merge counts the tasks that have no row yet.
-    if (!reader.next(row)) return what == ResultsFiles::all ? "is left out: it holds no row yet" : "";
+    if (!reader.next(row)) return what != ResultsFiles::rows ? "is left out: it holds no row yet" : "";
     const std::string& version = row.cells.at(static_cast<std::size_t>(schema));
     return version == footer_mark || version.starts_with(schema_name) ? "" : foreign;
   } catch (const Error& error) {
@@ -97,8 +97,9 @@ bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::s
   std::error_code none;
   const std::string name = path.string();
   if (path.extension() == archive_ending) {
-    if (what != ResultsFiles::all || fs::exists(fs::path(path).replace_extension(".csv"), none)) return false;
-    const std::string why = why_left_out(name);
+    if (what == ResultsFiles::rows || fs::exists(fs::path(path).replace_extension(".csv"), none))
+      return false;
+    const std::string why = what == ResultsFiles::each ? "" : why_left_out(name);
     if (!why.empty()) notes.push_back(name + why);
     return why.empty();
   }

@@ -14,6 +14,7 @@ struct ResultsFiles {
   enum What {
     rows,  // CSVs of rows
     all,   // and archives of them, and the published figures
+    each,  // the same, with archives of other programs, to say of each why it is refused
   };
   std::vector<std::string> paths;
   std::vector<std::string> notes;  // on files of folders that were left out

@@ -53,29 +53,29 @@ bool is_free_text(const std::string& name, const std::vector<std::string>& axes)
   return std::ranges::find(axes, name) == axes.end();
 }
 
-struct SharedRows {
-  std::string device;  // of the first row
-  std::string rows, build_logs;
-};
+}  // namespace
 
-SharedRows shared_rows(const std::string& path, const Identity& identity) {
-  CsvReader reader(path);
+AnonymousRows anonymous_rows(CsvReader& reader, const std::string& name, const Identity& identity) {
   std::vector<bool> is_free;
   std::map<std::string, std::size_t> places;
   const auto axes = axis_names(all_families());
-  for (const auto& name : reader.header()) {
-    places[name] = is_free.size();
-    is_free.push_back(is_free_text(name, axes));
+  for (const auto& title : reader.header()) {
+    places[title] = is_free.size();
+    is_free.push_back(is_free_text(title, axes));
   }
-  RecordReader records(reader.header(), path, reader.dialect());
+  RecordReader records(reader.header(), name, reader.dialect());
   records.check_header();
-  SharedRows out;
+  AnonymousRows out;
   out.rows = csv_line(reader.header());
   CsvTable::Row row;
   for (Record record; reader.next(row);) {
     const bool is_row = records.read(row, record);
     Identity names = identity;
-    if (is_row) names.host = record.host;  // of the computer that measured it
+    out.finished = !is_row;
+    if (is_row) {
+      names.host = record.host;  // of the computer that measured it
+      if (out.host.empty()) out.host = record.host;
+    }
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       if (is_free[c]) row.cells[c] = anonymous(anonymous(std::move(row.cells[c]), names), identity);
     }
@@ -91,8 +91,6 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
   }
   return out;
 }
-
-}  // namespace
 
 Identity names_to_redact() {
   const os::User user = os::current_user();
@@ -119,7 +117,8 @@ void share(const std::string& path, const std::vector<std::string>& files,
   std::string build_logs;
   std::map<std::string, int> seen;
   for (const auto& file : files) {
-    SharedRows shared = shared_rows(file, identity);
+    CsvReader reader(file);
+    AnonymousRows shared = anonymous_rows(reader, file, identity);
     if (const int twins = ++seen[shared.device]; twins > 1) shared.device += fmt::format("-{}", twins);
     entries.push_back({shared.device + ".csv", std::move(shared.rows)});
     if (const std::string samples = samples_path(file); std::filesystem::exists(samples))
@@ -128,8 +127,8 @@ void share(const std::string& path, const std::vector<std::string>& files,
   }
   using nlohmann::json;  // texts of drivers need not be UTF-8
   entries.push_back(
-      {"devices.json", json(devices).dump(2, ' ', false, json::error_handler_t::replace) + "\n"});
-  if (!build_logs.empty()) entries.push_back({"build-logs.txt", std::move(build_logs)});
+      {devices_entry, json(devices).dump(2, ' ', false, json::error_handler_t::replace) + "\n"});
+  if (!build_logs.empty()) entries.push_back({build_logs_entry, std::move(build_logs)});
   write_zip(path, entries);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# test_page: the page of `clweave report` in a real browser
+# test_page: the pages of `clweave report` and `clweave gallery` in a real browser
 #   test_page.py CLWEAVE REPOSITORY FOLDER [unittest's arguments]    FOLDER gets the pages and their pictures
 # Ends with 77 where the browser or a package is missing, unless CI is set.
 import base64
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import unittest
+import zipfile
 
 try:
     import jsonschema
@@ -168,9 +169,25 @@ def make_searched():
     return path
 
 
+def make_gallery():
+    """The list of a site of two devices and of one whose name is markup."""
+    folder, site = os.path.join(FOLDER, "gallery"), os.path.join(FOLDER, "site")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    source = os.path.join(ROOT, "results/{}/2026-11-28-stream.zip")
+    for device in ("nvidia-h200", "xeon-2-cores-rusticl"):
+        shutil.copy(source.format(device), os.path.join(folder, device + ".zip"))
+    with zipfile.ZipFile(source.format("nvidia-h200")) as whole, zipfile.ZipFile(os.path.join(folder, "<img src=x onerror=window.hacked=1>.zip"), "w") as out:
+        out.writestr("rows.csv", whole.read(whole.namelist()[0]).replace(b"NVIDIA H200", b"<img src=x onerror=window.hacked=1>"))
+    done = subprocess.run([CLWEAVE, "gallery", folder, "-o", site], capture_output=True, text=True)
+    assert done.returncode == 5 and "column device has markup" in done.stderr, done
+    return os.path.join(site, "index.html")
+
+
 # The one that takes longest first.
 MAKERS = {"all": make_all, "searched": make_searched, "quick": make_quick, "regression": make_regression,
-          "devices": make_devices, "hostile": make_hostile, "long-names": make_long_names}
+          "devices": make_devices, "hostile": make_hostile, "long-names": make_long_names,
+          "gallery": make_gallery}
 
 
 class Page(unittest.TestCase):
@@ -426,6 +443,45 @@ class Page(unittest.TestCase):
         self.assertIsNone(page.evaluate("window.hacked ?? null"))
         self.assertIn(HOSTILE, page.inner_text("article h3"))
         self.assertEqual(page.locator("img").count(), 0)
+
+    def test_gallery(self):
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            with self.subTest(scheme):
+                page = self.open(self.made("gallery"), width, color_scheme=scheme)
+                shown = page.locator("tbody tr:visible")
+                self.assertEqual(shown.count(), 2)
+                self.assertIn("column device has markup", page.locator("main li").inner_text())
+                page.get_by_label("Kind").select_option("gpu")
+                self.assertEqual(shown.count(), 1)
+                self.assertIn("NVIDIA H200", shown.inner_text())
+                page.get_by_label("Measured since").fill("2026-11-29")
+                self.assertEqual(shown.count(), 0)
+                page.get_by_label("Measured since").fill("2026-11-28")
+                self.check_gallery_page(page, width, "list-" + scheme)
+                shown.get_by_role("link", name="Compare").focus()
+                page.keyboard.press("Enter")
+                page.wait_for_url("**/compare.html#*")
+                self.assertIn("NVIDIA H200", page.locator("#chosen thead th").nth(1).inner_text())
+                second = page.get_by_label("Device 2")
+                self.assertNotEqual(second.input_value(), "")
+                data = data_of(page.url.removeprefix("file://").split("#")[0])[0]
+                rates = [next(one for one in data["devices"] if one["id"] == select.input_value())["traits"]["triad_rate"]["value"]
+                         for select in (page.get_by_label("First device"), second)]
+                ratio = page.locator("#chosen tbody tr", has_text="STREAM triad").locator("td").nth(2).inner_text()
+                self.assertLess(abs(float(ratio.rstrip("x")) / (rates[1] / rates[0]) - 1), 0.01)
+                second.select_option("")
+                self.assertEqual(page.locator("#chosen thead th").count(), 2)
+                self.assertNotIn(",", page.url.split("#")[1])
+                self.check_gallery_page(page, width, "compare-" + scheme)
+
+    def check_gallery_page(self, page, width, name):
+        page.screenshot(path=os.path.join(FOLDER, name + ".png"), full_page=True)
+        self.assertEqual(self.errors, [])
+        self.assertEqual([url for url in self.requests if not url.startswith("file:")], [])
+        self.assertIsNone(page.evaluate("window.hacked ?? null"))
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+        found = Axe().run(page).response["violations"]
+        self.assertEqual([(one["id"], one["nodes"][0]["html"][:200]) for one in found], [])
 
     def test_before_and_after(self):
         path = self.made("regression")

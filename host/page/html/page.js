@@ -317,6 +317,7 @@
     content.append(element);
   }
   document.getElementById("about").textContent = `${page.rows} rows of ${page.files.length} file${page.files.length === 1 ? "" : "s"}, ${page.devices.length} device${page.devices.length === 1 ? "" : "s"}: ${page.devices.join("; ")}`;
+  if (page.list) document.querySelector("header").prepend(make("p", {}, make("a", { href: page.list }, "All results")));
   document.getElementById("made").textContent = `Made by clweave ${page.version}: ${page.command}`;
 
   // ---- Device, theme, and drawing what comes into view
