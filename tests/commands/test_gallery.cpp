@@ -68,13 +68,13 @@ class GallerySite : public testing::Test {
     write_zip(in(name), entries);
   }
 
-  // Makes the site; returns what it said.
-  std::string make(int expected = success) const {
+  // Makes the site of a folder; returns what it said.
+  std::string make(int expected = success, const std::string& folder = "in") const {
     testing::internal::CaptureStderr();
     int code = -1;
     std::string said;
     try {
-      code = run_command({"gallery", (folder_ / "in").string(), "-o", site()});
+      code = run_command({"gallery", (folder_ / folder).string(), "-o", site()});
     } catch (const Error& error) {
       said = error.what();
     }
@@ -133,9 +133,8 @@ TEST_F(GallerySite, IsTheSameWhereverItIsMade) {
   make();
   const auto first = files();
   fs::rename(folder_ / "in", folder_ / "elsewhere");
-  fs::rename(folder_ / "elsewhere", folder_ / "in");
   fs::rename(site(), folder_ / "first");
-  make();
+  make(success, "elsewhere");
   EXPECT_EQ(files(), first);
 }
 
@@ -182,8 +181,9 @@ TEST_F(GallerySite, HasNoMarkupOfFiles) {
                                HasSubstr("column device has markup, which no driver has")));
   EXPECT_THAT(index(), HasSubstr(">Loom &quot;&#39;&amp;&gt;</a>"));
   ASSERT_THAT(pages_of_devices(), SizeIs(2));
-  for (const auto& [name, text] : files())
-    EXPECT_THAT(text, AllOf(Not(HasSubstr("<img src")), Not(HasSubstr("<stdin")))) << name;
+  for (const auto& [name, text] : files()) {
+    for (const char* part : {"<img src=x", "<stdin"}) EXPECT_EQ(text.find(part), std::string::npos) << name;
+  }
 }
 
 TEST_F(GallerySite, TellsNoNames) {
@@ -206,7 +206,7 @@ TEST_F(GallerySite, TellsNoNames) {
                                HasSubstr("column host names a computer")));
   EXPECT_THAT(pages_of_devices(), SizeIs(2));
   for (const auto& [name, text] : files())
-    EXPECT_THAT(text, AllOf(Not(HasSubstr("/ada")), Not(HasSubstr("loom7")))) << name;
+    for (const char* part : {"/ada", "loom7"}) EXPECT_EQ(text.find(part), std::string::npos) << name;
 }
 
 TEST_F(GallerySite, ShowsTheNewestWholeFile) {
