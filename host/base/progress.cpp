@@ -70,9 +70,11 @@ void Progress::start(std::size_t step, std::string text) {
 }
 
 void Progress::tick() {
-  if (!screen_.live || !running_) return;
+  if (!running_) return;
   const double now_s = clock_();
-  if (!drawn_ || now_s - drawn_at_s_ >= 0.1) draw(now_s);
+  const bool is_due =
+      screen_.live ? !drawn_ || now_s - drawn_at_s_ >= 0.1 : now_s - std::max(began_s_, drawn_at_s_) >= 60;
+  if (is_due) draw(now_s);
 }
 
 void Progress::note(const std::string& line) {
@@ -116,11 +118,12 @@ void Progress::draw(double now_s) {
   const std::string line = fmt::format("[{}] |{}| {}{}  {}", count_text(),
                                        paint(bar(fraction, 10, screen_.ascii), Style::green, screen_.colour),
                                        clock_text(now_s - began_s_), left, text_);
+  drawn_at_s_ = now_s;
+  if (!screen_.live) return put(shown(line, screen_) + "\n");
   // Leaves one column free: a terminal that wraps after the last one could not redraw in place.
   const auto width = static_cast<std::size_t>(std::max(1, screen_.width - 1));
   put("\r" + cut(shown(line, screen_), width, screen_.ascii ? "~" : "…") + "\x1b[K");
   drawn_ = true;
-  drawn_at_s_ = now_s;
 }
 
 void Progress::put(const std::string& text) {

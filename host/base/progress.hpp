@@ -10,8 +10,8 @@
 
 namespace clweave::base {
 
-// Draws one line in place: [ 3/40] |████▌     | 1:05, 3:20 left  text. Prints only notes if the screen is not
-// live. Draws at most ten times a second. Not thread-safe.
+// Draws one line in place: [ 3/40] |████▌     | 1:05, 3:20 left  text. Draws at most ten times a second; if
+// the screen is not live, prints it once a minute, between the notes. Not thread-safe.
 class Progress {
  public:
   using Clock = std::function<double()>;  // monotonic, in seconds

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +13,7 @@
 #include "base/terminal.hpp"
 #include "report/table.hpp"
 #include "suite/family.hpp"
+#include "suite/mock_devices.hpp"
 
 namespace clweave::commands {
 
@@ -20,19 +21,11 @@ namespace {
 
 std::string yes(bool flag) { return flag ? "yes" : "no"; }
 
-// Returns the values of an axis, those beyond `most_characters` as "..", and what else it takes.
-std::string values_text(const Axis& axis, std::size_t most_characters) {
+// Returns the values of an axis, and what else it takes.
+std::string values_text(const Axis& axis) {
   std::string text;
-  bool shortened = false;
-  for (const auto& value : axis.values) {
-    const std::string next = text_of(value);
-    shortened = !text.empty() && text.size() + 1 + next.size() > most_characters;
-    if (shortened) break;
-    text += (text.empty() ? "" : " ") + next;
-  }
-  const bool takes_others = axis.domain.of != Domain::Of::listed;
-  if (shortened || takes_others) text += " ..";
-  if (takes_others) text += " (takes " + axis.domain_text() + ")";
+  for (const auto& value : axis.values) text += (text.empty() ? "" : " ") + text_of(value);
+  if (axis.domain.of != Domain::Of::listed) text += " .. (takes " + axis.domain_text() + ")";
   return text;
 }
 
@@ -131,15 +124,58 @@ nlohmann::json families_json(const std::vector<Family>& families, const Counts& 
   return out;
 }
 
+// Estimates how long the cases of preset quick take, in a short form: "5 s", "2 min".
+std::string quick_time(const Family& family, const DeviceInfo& device) {
+  double seconds = 0;
+  for (auto& at : cases_of(family, family.presets.quick, 0))
+    seconds += predicted_seconds({.family = &family, .at = std::move(at)}, device);
+  return seconds < 99.5 ? fmt::format("{:.0f} s", std::ceil(seconds))
+                        : fmt::format("{:.0f} min", std::ceil(seconds / 60));
+}
+
+// Lists a family a line, in 80 columns.
+void add_overview(Report& out, const std::vector<Family>& families, const Counts& counts) {
+  const auto devices = mock_devices();
+  Table table({{"family"},
+               {"measures", Align::left, Overflow::cut},
+               {"cases", Align::right},
+               {"GPU", Align::right},
+               {"CPU", Align::right}});
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Family& family = families[f];
+    table.add({family.name, family.brief.empty() ? family.question : family.brief,
+               std::to_string(counts[f].at("quick")), quick_time(family, devices.front()),
+               quick_time(family, devices.back())});
+  }
+  out.table(std::move(table));
+  out.line();
+  out.line(
+      "cases: of preset quick, which `clweave run` measures; GPU, CPU: how long they take there, roughly");
+  out.command("  clweave list FAMILY        # its question, its axes and their values, cases of each preset");
+  out.command("  clweave run --family NAME");
+}
+
 }  // namespace
 
-Report families_report(const std::vector<Family>& families, bool all_values) {
-  const std::size_t most_characters = all_values ? std::numeric_limits<std::size_t>::max() : 60;
+Report families_report(const std::vector<Family>& families, bool in_full) {
   Report out;
   out.columns({"family", "axis", "values", "meaning", "takes", "tunable"});
   const Counts counts = counts_of(families);
+  if (!in_full) add_overview(out, families, counts);
   for (std::size_t f = 0; f < families.size(); ++f) {
     const Family& family = families[f];
+    Table table({{"axis"},
+                 {"values (the first is the default)", Align::left, Overflow::wrap},
+                 {"meaning", Align::left, Overflow::wrap}});
+    for (const auto& axis : family.axes) {
+      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
+      std::vector<std::string> values;
+      for (const auto& value : axis.values) values.push_back(text_of(value));
+      out.row({family.name, axis.name, values, axis.meaning, axis.domain_text(), axis.tunable});
+    }
+    if (!in_full) continue;
+    for (const auto& column : family.derived)
+      table.add({column.name, "follows from the axes", column.meaning});
     std::vector<std::string> cases;
     // The preset tune is what `clweave tune` searches: it is no list of cases to run.
     for (const auto* preset : preset_names) {
@@ -151,22 +187,9 @@ Report families_report(const std::vector<Family>& families, bool all_values) {
     out.line(
         fmt::format("  cases: {}{}", fmt::join(cases, ", "),
                     searches > 0 ? fmt::format("; starting points of `clweave tune`: {}", searches) : ""));
-    Table table({{"axis"},
-                 {"values (the first is the default)", Align::left, Overflow::wrap},
-                 {"meaning", Align::left, Overflow::wrap}});
-    for (const auto& axis : family.axes) {
-      table.add(
-          {axis.name, values_text(axis, most_characters), axis.meaning + (axis.tunable ? " (tunable)" : "")});
-      std::vector<std::string> values;
-      for (const auto& value : axis.values) values.push_back(text_of(value));
-      out.row({family.name, axis.name, values, axis.meaning, axis.domain_text(), axis.tunable});
-    }
-    for (const auto& column : family.derived)
-      table.add({column.name, "follows from the axes", column.meaning});
     out.table(std::move(table));
     out.line();
   }
-  if (!all_values) out.line("clweave list --family FAMILY shows all values");
   out.document(families_json(families, counts));
   return out;
 }

@@ -9,8 +9,8 @@
 namespace clweave::commands {
 
 Report devices_report(const std::vector<DeviceInfo>&);
-// Lists the axes of each family; without `all_values` at most about 60 characters of an axis's values.
-Report families_report(const std::vector<Family>&, bool all_values);
+// Lists a family a line, or `in_full` its axes with their values.
+Report families_report(const std::vector<Family>&, bool in_full);
 
 // Lists one line per job with its launch configuration and estimates of memory and time on this device, and
 // totals. `refines` says that families may ask for more cases.

@@ -106,9 +106,10 @@ std::string options_text(const CLI::App& app, const Help& help) {
 }
 
 // What to type first, and what it does.
-constexpr std::array<std::pair<const char*, const char*>, 8> first_steps = {{
+constexpr std::array<std::pair<const char*, const char*>, 9> first_steps = {{
     {"clweave devices", "Shows the devices that are here."},
     {"clweave list", "Shows what can be measured."},
+    {"clweave run --preset glance", "Measures the basics, in half a minute."},
     {"clweave run", "Measures all of it, in minutes."},
     {"clweave run --family scan,copy", "Measures some of it."},
     {"clweave show FILE.csv", "Shows a run's tables again."},
@@ -309,8 +310,9 @@ void add_selection(CLI::App& command, Selection& out) {
   command
       .add_option(
           "--preset", out.preset,
-          "smoke: tiny sizes of every variant; quick: minutes; profile: what a device profile needs of "
-          "it; paper: the published sizes and sweeps; full; tune: where tune begins")
+          "smoke: tiny sizes of every variant; glance: half a minute, one screen; quick: minutes; profile: "
+          "what a "
+          "device profile needs of it; paper: the published sizes and sweeps; full; tune: where tune begins")
       ->transform([](const std::string& name) { return preset_now(name); }, "")
       ->type_name("NAME");
   command.add_option("--set", out.set, "Replace the values of an axis, e.g. n=1024,8192; repeatable")

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -14,13 +15,14 @@
 #include "results/record.hpp"
 #include "results/row_schema.hpp"
 #include "suite/family.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::commands {
 
 namespace {
 
 struct Options {
-  std::vector<std::string> families, own;
+  std::vector<std::string> words, families;
   std::string format = "text";
   bool columns = false;
 };
@@ -33,10 +35,20 @@ int list_columns(const std::string& format) {
   return success;
 }
 
+// Returns whether a word means a file or folder of kernels rather than a family.
+bool is_file(const std::string& word) {
+  std::error_code none;
+  return is_own(word) ||
+         (std::ranges::find(all_families(), family_now(word), &Family::name) == all_families().end() &&
+          std::filesystem::is_directory(word, none));
+}
+
 int list(Options options) {
   if (options.columns) return list_columns(options.format);
-  const auto names = load_own(options.own);
-  if (options.families.empty()) options.families = names;
+  std::vector<std::string> own;
+  for (const auto& word : options.words) (is_file(word) ? own : options.families).push_back(word);
+  for (const auto& name : load_own(own)) options.families.push_back(name);
+  for (auto& name : options.families) name = family_now(name);
   auto families = all_families();
   chosen_families(families, options.families);  // refuses unknown names
   if (!options.families.empty())
@@ -51,10 +63,11 @@ int list(Options options) {
 Command list(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
-      "list", "Show the families: the question each answers, axes, values, number of cases");
-  add_own_files(*command, options->own, "; shown alone unless --family says more");
-  add_families(*command, options->families,
-               "Only these families, with all values of each axis [all families, values shortened]");
+      "list",
+      "Show what can be measured, a family a line; of one the question that it answers, its axes and values");
+  command->add_option("family", options->words,
+                      "Families to show in full, or FILE.cl of your own kernels [a line for each family]");
+  add_families(*command, options->families, "The same");
   command->add_flag(
       "--columns", options->columns,
       "The columns of a results CSV, as a Markdown table; with --json as a JSON Schema of its rows");

@@ -27,7 +27,7 @@ SamplingOptions sampling_of(const MeasureOptions& options, Sampled what) {
   // Preset quick samples each case of ours for a shorter time, as it has hundreds; kernels of one's own are
   // few, and run for the sake of their times. Smoke needs the verdicts, not the times.
   const bool own = what == Sampled::cases && !options.own.files.empty();
-  if ((preset == "quick" && !own) || preset == "profile") {
+  if ((preset == "quick" && !own) || preset == "glance" || preset == "profile") {
     sampling.stop.max_seconds = preset == "quick" ? 0.08 : 0.15;
     sampling.warm_up_s = preset == "quick" ? 0.03 : 0.05;
   }

@@ -114,7 +114,7 @@ void add_choice(CLI::App& command, MeasureOptions& out) {
   command
       .add_option("--max-seconds", out.max_seconds,
                   "Sample a case for at most so many seconds [2, quick 0.08 but 2 for your own kernels, "
-                  "profile 0.15, smoke 0.05]")
+                  "glance and profile 0.15, smoke 0.05]")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1e-3, 1e6));
@@ -233,6 +233,35 @@ void check_parallel(const CLI::App& run, const MeasureOptions& out) {
                 "or none for 3");
 }
 
+// Sorts the options of run into the groups of its help, and adds examples.
+void group_for_help(CLI::App& run) {
+  using Names = std::vector<const char*>;
+  static const std::vector<std::pair<const char*, Names>> groups = {
+      {"Cases and devices",
+       {"--device", "--family", "--preset", "--set", "--where", "--filter", "--claims", "--claim",
+        "--claims-file", "--dry-run", "--emit-sources"}},
+      {"Results", {"--csv", "--overwrite", "--label", "--report", "--share", "--baseline"}},
+      {"Sampling",
+       {"--seed", "--precision", "--samples", "--max-samples", "--max-seconds", "--cache", "--runs",
+        "--budget", "--wait-quiet", "--max-temperature"}},
+      {"Processes", {"--kernels", "--timeout", "--in-process"}},
+      {"Measured besides",
+       {"--peak", "--tuned", "--store", "--energy", "--with-baselines", "--threads", "--parallel"}},
+      {"An earlier run", {"--resume", "--replay", "--case"}},
+      {"Kernels of your own",
+       {"--kernel", "--global", "--local", "--arg", "--define", "--check", "--within", "--bytes",
+        "--operations", "--bound", "--unchecked"}}};
+  for (const auto& [group, names] : groups) {
+    for (const char* name : names) run.get_option(name)->group(group);
+  }
+  run.footer(R"(Examples:
+  clweave run --preset glance
+  clweave run --device gpu --family scan,copy --csv gpu.csv
+  clweave run --family matrix_access --set n=1024,8192 --where kernel=grid
+  clweave run --resume gpu.csv
+  clweave run row_sum.cl --runs 5)");
+}
+
 std::vector<const CLI::Option*> given(const CLI::App& command) {
   std::vector<const CLI::Option*> out;
   for (const auto* option : command.get_options()) {
@@ -246,11 +275,6 @@ std::vector<const CLI::Option*> given(const CLI::App& command) {
 CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   auto* run = app.add_subcommand(
       "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
-  add_own(*run, out.own);
-  run->add_flag(
-      "--unchecked", out.own.unchecked,
-      "Measure a kernel of your own even if nothing checks its output: such rows say verified=no, and "
-      "neither rank nor are compared");
   add_choice(*run, out);
   add_processes(*run, out);
   add_conditions(*run, out);
@@ -314,6 +338,12 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   run->add_flag("--claims", out.run_claims, "The cases that the published claims need, instead of a preset's")
       ->excludes("--preset");
   add_claims(*run, out.claims, out.claims_file);
+  add_own(*run, out.own);
+  run->add_flag(
+      "--unchecked", out.own.unchecked,
+      "Measure a kernel of your own even if nothing checks its output: such rows say verified=no, and "
+      "neither rank nor are compared");
+  group_for_help(*run);
   run->parse_complete_callback([run, &out] {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
       // What the file may not decide, see recorded.hpp.

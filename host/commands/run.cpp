@@ -118,7 +118,8 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
     need_checks(chosen.selection.families,
                 ", or add --unchecked: rows then say verified=no, and neither rank nor are compared");
   const Selection& selection = chosen.selection;
-  const bool whole_families = !replays && plan.claims.empty() && selection.preset != "smoke";
+  const bool whole_families =
+      !replays && plan.claims.empty() && selection.preset != "smoke" && selection.preset != "glance";
   plan.refines = !chosen.parallel && whole_families && selection.set.empty() && selection.where.empty() &&
                  selection.filter.empty();
   if (chosen.tuned.value_or(selection.preset != "smoke") && !replays && plan.claims.empty())

@@ -13,9 +13,10 @@
 
 namespace clweave::device {
 
-void record_conditions(Record& record, const PowerMeter* meter, const Conditions& found) {
+void record_conditions(Record& record, PowerMeter* meter, const Conditions& found) {
   if (meter == nullptr) return;
   record.meter = meter->name();
+  record.theoretical_gb_per_s = meter->theoretical_gb_per_s();
   record.core_mhz = found.core_mhz;
   record.memory_mhz = found.memory_mhz;
   record.power_w = found.watts;

@@ -10,7 +10,7 @@ namespace clweave::device {
 
 class OpenDevice;
 
-void record_conditions(Record&, const PowerMeter*, const Conditions&);  // null: fills nothing
+void record_conditions(Record&, PowerMeter*, const Conditions&);  // null: fills nothing
 
 // Has `run(batch)` execute the case for sampling.energy_s or longer without a pause, and fills the joules per
 // execution, item, byte and operation. Executes nothing, and fills `meter_reason`, without a certified meter

@@ -20,39 +20,50 @@ namespace clweave::device {
 
 namespace {
 
-// Source: CUDA C++ Programming Guide 13, "Technical Specifications per Compute Capability"; AMD's is a query.
-std::int64_t unit_local_bytes_of(const cl::Device& device, const DeviceInfo& info) {
+// Fills in what vendors' attributes tell of a compute unit. NVIDIA's give the compute capability alone.
+// Source: CUDA C++ Programming Guide 13, "Technical Specifications" and "Throughput of Native Arithmetic
+// Instructions".
+void describe_compute_unit(DeviceInfo& info, const cl::Device& device) {
   const auto asked = [&](cl_device_info what) {
     cl_uint value = 0;
     return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : 0;
   };
   if (info.has_extension("cl_amd_device_attribute_query")) {
-    constexpr cl_device_info local_mem_size_per_compute_unit_amd = 0x4047;
-    return asked(local_mem_size_per_compute_unit_amd);
+    constexpr cl_device_info simd_per_compute_unit_amd = 0x4040, simd_width_amd = 0x4041,
+                             simd_instruction_width_amd = 0x4042,
+                             local_mem_size_per_compute_unit_amd = 0x4047;
+    info.unit_local_bytes = asked(local_mem_size_per_compute_unit_amd);
+    info.fp32_lanes = std::int64_t{asked(simd_per_compute_unit_amd)} * asked(simd_width_amd) *
+                      asked(simd_instruction_width_amd);
   }
-  if (!info.has_extension("cl_nv_device_attribute_query")) return 0;
+  if (!info.has_extension("cl_nv_device_attribute_query")) return;
+  struct Capability {
+    cl_uint number;
+    std::int64_t local_kib, fp32_lanes;
+  };
   constexpr cl_device_info compute_capability_major_nv = 0x4000, compute_capability_minor_nv = 0x4001;
-  constexpr std::array<std::pair<cl_uint, std::int64_t>, 17> kib_by_capability = {{{50, 64},
-                                                                                   {52, 96},
-                                                                                   {53, 64},
-                                                                                   {60, 64},
-                                                                                   {61, 96},
-                                                                                   {62, 64},
-                                                                                   {70, 96},
-                                                                                   {72, 96},
-                                                                                   {75, 64},
-                                                                                   {80, 164},
-                                                                                   {86, 100},
-                                                                                   {87, 164},
-                                                                                   {89, 100},
-                                                                                   {90, 228},
-                                                                                   {100, 228},
-                                                                                   {103, 228},
-                                                                                   {120, 100}}};
-  const cl_uint capability = 10 * asked(compute_capability_major_nv) + asked(compute_capability_minor_nv);
-  const auto* const known =
-      std::ranges::find(kib_by_capability, capability, &std::pair<cl_uint, std::int64_t>::first);
-  return known != kib_by_capability.end() ? 1024 * known->second : 0;
+  static constexpr std::array<Capability, 17> capabilities = {{{50, 64, 128},
+                                                               {52, 96, 128},
+                                                               {53, 64, 128},
+                                                               {60, 64, 64},
+                                                               {61, 96, 128},
+                                                               {62, 64, 128},
+                                                               {70, 96, 64},
+                                                               {72, 96, 64},
+                                                               {75, 64, 64},
+                                                               {80, 164, 64},
+                                                               {86, 100, 128},
+                                                               {87, 164, 128},
+                                                               {89, 100, 128},
+                                                               {90, 228, 128},
+                                                               {100, 228, 128},
+                                                               {103, 228, 128},
+                                                               {120, 100, 128}}};
+  const cl_uint number = 10 * asked(compute_capability_major_nv) + asked(compute_capability_minor_nv);
+  const auto* const known = std::ranges::find(capabilities, number, &Capability::number);
+  if (known == capabilities.end()) return;
+  info.unit_local_bytes = 1024 * known->local_kib;
+  info.fp32_lanes = known->fp32_lanes;
 }
 
 // Returns the SIMD width as the driver reports it. It is a property of a kernel, so a trivial one is built.
@@ -105,7 +116,7 @@ void describe(DeviceInfo& info, Queries& queries, const cl::Device& device) {
                   nullptr);
   describe_memory(info, queries, shares_host_memory == CL_TRUE);
   info.local_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_LOCAL_MEM_SIZE);
-  info.unit_local_bytes = unit_local_bytes_of(device, info);
+  describe_compute_unit(info, device);
   info.cache_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   info.constant_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
   info.parameter_bytes = CLWEAVE_GET(queries, number, CL_DEVICE_MAX_PARAMETER_SIZE);

@@ -282,6 +282,7 @@ Family access() {
           "What does it cost if accesses of neighbouring work-items are not coalesced (served together): "
           "strided, "
           "misaligned, gathered, transposed?",
+      .brief = "cost of uncoalesced memory accesses",
       .axes = {{.name = "kernel",
                 .meaning =
                     "strided: work-item i accesses element offset + i * stride; gather: in a random order; "

@@ -482,6 +482,7 @@ Family arithmetic() {
           "How much occupancy (resident work-items) and how much ILP (independent chains of dependent steps) "
           "reach peak "
           "arithmetic throughput?",
+      .brief = "occupancy and ILP that reach peak FLOP/s",
       .axes = {{.name = "operation",
                 .meaning = "fma: rounded once; mad: a multiply-add rounded as the device likes; mul_add: a "
                            "multiplication, then "

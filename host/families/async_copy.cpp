@@ -93,6 +93,7 @@ Family async_copy() {
       .name = "async_copy",
       .question =
           "Does async_work_group_copy load tiles faster than a loop, and does loading one ahead hide it?",
+      .brief = "async_work_group_copy against a loop",
       .axes = {{.name = "kernel",
                 .meaning =
                     "direct: without local memory; loop, async: each tile when it is needed, by a loop or "

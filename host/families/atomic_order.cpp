@@ -87,6 +87,7 @@ Family atomic_order() {
   return {
       .name = "atomic_order",
       .question = "What do stronger memory orders and wider scopes of an atomic cost?",
+      .brief = "cost of stronger memory orders and scopes",
       .axes = {{.name = "counters",
                 .meaning = "own: each work-item adds to its own; shared: a work-group to one",
                 .values = {"own", "shared"}},

@@ -198,6 +198,7 @@ Family atomics() {
   return {
       .name = "atomics",
       .question = "What do contended and uncontended atomics cost, and what does that depend on?",
+      .brief = "contended and uncontended atomics",
       .axes = {{.name = "kernel",
                 .meaning = "add, max, xchg: one atomic; cas: addition by a compare-and-swap (CAS) loop; "
                            "float_cas: the same for floats; "

@@ -185,6 +185,7 @@ Family banks() {
   return {
       .name = "banks",
       .question = "How many banks has local memory, how wide are they, and what does a bank conflict cost?",
+      .brief = "local memory: banks and their conflicts",
       .axes = {{.name = "stride",
                 .meaning = "stride between neighbouring work-items, in 32-bit words; 0: all read the same "
                            "word (broadcast)",

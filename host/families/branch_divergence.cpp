@@ -226,6 +226,7 @@ Family branch_divergence() {
   const Values all_granularities = {1, 2, 4, 8, 16, 32, 64, 128, 256};
   return {.name = "branch_divergence",
           .question = "What does branch divergence cost, and how wide is the SIMD unit?",
+          .brief = "cost of divergence, inferred SIMD width",
           .axes = {{.name = "paths",
                     .meaning = "divergent paths that work-items take",
                     .values = all_paths,
@@ -245,6 +246,7 @@ Family branch_divergence() {
                     .values = {256},
                     .domain = whole(1, 65536)}},
           .presets = {.smoke = {"paths=1,2,64 granularity=1,16 iterations=4 n=1,300 group=64"},
+                      .glance = {"paths=1,32 granularity=" + all_granularities},
                       .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
                       .profile = {"paths=1,2,8,32 granularity=" + all_granularities},
                       .paper = {},

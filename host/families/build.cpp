@@ -82,6 +82,7 @@ Family build() {
   return {.name = "build",
           .question =
               "How long does a program take to its first result: new, cached by the driver, from its binary?",
+          .brief = "compile time, cached and from a binary",
           .axes = {{.name = "from",
                     .meaning =
                         "source: new each time, so that no cache has it; again: the same source each time; "

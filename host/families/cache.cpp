@@ -579,6 +579,7 @@ Family cache() {
           "Capacity, latency, bandwidth and sharing of each cache level, fetch granularity (bytes per miss), "
           "TLB reach "
           "(memory without TLB misses)?",
+      .brief = "L1, L2, L3: capacity, latency, bandwidth",
       .axes =
           {{.name = "kernel",
             .meaning =

@@ -719,6 +719,7 @@ Family compaction() {
       .question =
           "How fast is stream compaction, which gathers the elements that satisfy a predicate, and what "
           "makes it fast?",
+      .brief = "stream compaction (copy_if)",
       .axes = axes_of(patterns, predicates),
       .presets = presets_of(patterns, predicates),
       .view = {.rows = {"kernel"},

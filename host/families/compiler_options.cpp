@@ -210,6 +210,7 @@ Family compiler_options() {
       .question =
           "What do compiler options such as -cl-fast-relaxed-math gain in time, and how large are the "
           "errors then?",
+      .brief = "-cl-fast-relaxed-math: time and errors",
       .axes = {{.name = "kernel",
                 .meaning =
                     "special: sums of exp, sin and log; dot_product; n_body: forces by rsqrt; divide: a "

@@ -496,6 +496,7 @@ Family copy() {
   return {
       .name = "copy",
       .question = "How do loop structure and launch configuration of a copy kernel affect bandwidth?",
+      .brief = "copy bandwidth by launch configuration",
       .axes =
           {{.name = "kernel",
             .meaning = "no_loop: one vector per work-item; grid_stride: a loop that steps by the number of "

@@ -262,6 +262,7 @@ Family dual_issue() {
       .name = "dual_issue",
       .question =
           "Are instructions of two kinds executed at once, each kind in its own pipe, or do they take turns?",
+      .brief = "instructions of two kinds at once",
       .axes = {{.name = "first",
                 .meaning = "kind of steps: float: a multiply-add; int: a rotation and an exclusive or; "
                            "special: native_rsqrt; local: a load from local memory",

@@ -308,6 +308,7 @@ Family formats() {
   return {
       .name = "formats",
       .question = "How fast are small number formats and matrix units, and by which path?",
+      .brief = "small number formats, such as FP16, INT8",
       .axes = {{.name = "kernel",
                 .meaning = "half: FP16 FMA of two values; dot8: dot product of four INT8 pairs (dp4a); "
                            "int16: two 16-bit multiply-adds; int24: mad24; matrix_half, matrix_int8: 16 x 8 "

@@ -437,6 +437,7 @@ Family grayscale() {
   return {
       .name = "grayscale",
       .question = "How should a trivial kernel handle an image that is no multiple of its work-group?",
+      .brief = "images that no work-group divides",
       .axes =
           {{.name = "kernel",
             .meaning =

@@ -308,6 +308,7 @@ Family group_latency() {
   return {
       .name = "group_latency",
       .question = "How long until one work-group sees what another one wrote, and until all have met?",
+      .brief = "latency between work-groups",
       .axes = {{.name = "kernel",
                 .meaning =
                     "ping_pong: two work-groups pass a flag there and back, in one launch for each pair of "

@@ -292,6 +292,7 @@ Family instruction_cache() {
       .question =
           "How long may the code of a loop be before it no longer fits the instruction cache and its "
           "instructions are executed more slowly?",
+      .brief = "capacity of the instruction cache",
       .axes = {{.name = "statements",
                 .meaning = "length of the loop's straight-line code: statements of two or three "
                            "instructions each, none like another",

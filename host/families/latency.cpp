@@ -233,6 +233,7 @@ Family latency() {
   return {
       .name = "latency",
       .question = "How long does a dependent step take: a load, a multiply-add, a launch, an atomic?",
+      .brief = "latency of a load, FMA, launch, atomic",
       .axes =
           {{.name = "kernel",
             .meaning =
@@ -280,6 +281,7 @@ Family latency() {
                             "kernel=atomic_chain,atomic_chain_local chain_length=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "chain_length=5 group=64"},
+                  .glance = {"kernel=chase working_set=268435456", "kernel=launch" + launch_lengths},
                   .quick = sweeps(large),
                   .profile = {"kernel=chase working_set=268435456",
                               "kernel=chase links=address working_set=268435456" + memory_lengths,

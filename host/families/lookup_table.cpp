@@ -305,6 +305,7 @@ Family lookup_table() {
       .question =
           "Is a table read faster through a buffer, __constant memory, an image or a kernel argument, and "
           "how fast is an image's sampler?",
+      .brief = "tables in buffers, constants and images",
       .axes = {{.name = "kernel",
                 .meaning =
                     "path of the reads: buffer: __global memory; constant: __constant memory; image: a 2-D "

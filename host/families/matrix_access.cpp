@@ -211,6 +211,7 @@ Family matrix_access() {
   return {
       .name = "matrix_access",
       .question = "What does branch divergence cost beside the access pattern of the same kernel?",
+      .brief = "divergence beside the access pattern",
       .axes = {{.name = "kernel",
                 .meaning =
                     "loop: one work-item per row or column (published as MyAdd); grid: one per element "

@@ -364,6 +364,7 @@ Family matrix_units() {
       .name = "matrix_units",
       .question =
           "How fast are the matrix units (tensor cores) in each number format, and is it the hardware's?",
+      .brief = "matrix units (tensor cores) by format",
       .axes =
           {{.name = "format",
             .meaning =

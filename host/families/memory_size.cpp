@@ -125,6 +125,7 @@ Family memory_size() {
   return {
       .name = "memory_size",
       .question = "How much of its memory does a device give, and is all of it as fast?",
+      .brief = "how much memory can be used, how fast",
       .axes = {{.name = "percent",
                 .meaning =
                     "part of the memory that may be used: of a GPU nine tenths of what it reports, of "

@@ -300,6 +300,7 @@ Family occupancy() {
       .question =
           "How many bytes in flight (loaded, not yet arrived) saturate memory, and can low occupancy provide "
           "them?",
+      .brief = "bytes in flight that saturate memory",
       .axes = {{.name = "kernel",
                 .meaning =
                     "loads_first: a copy of which a work-item loads all its elements before it stores any; "

@@ -451,6 +451,7 @@ Family peak() {
   return {
       .name = "peak",
       .question = "How fast does this device copy, read, write and compute at most?",
+      .brief = "peak copy, read and write, peak FLOP/s",
       .axes = {{.name = "kernel",
                 .meaning =
                     "buffer: clEnqueueCopyBuffer; copy, write: one vector per work-item; read: a grid-stride "
@@ -489,6 +490,8 @@ Family peak() {
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
                             "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 iterations=4,67",
                             "kernel=" + arithmetic + " type=" + types + " n=65536 iterations=16"},
+                  .glance = {"kernel=buffer,copy,copy_stream_run,read,read_run n=33554432",
+                             "kernel=" + arithmetic + " iterations=8192"},
                   .quick = profile + Sweeps{"kernel=" + arithmetic + " type=long iterations=8192"},
                   .profile = profile,
                   .paper = thorough + caches,

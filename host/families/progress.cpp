@@ -112,6 +112,7 @@ Family progress() {
   return {
       .name = "progress",
       .question = "Which work-groups and work-items go on while others wait for them?",
+      .brief = "which work-items go on while others wait",
       .axes = {{.name = "waits",
                 .meaning =
                     "ticket: for the work-group that began before; opposite_group: for the one at the same "

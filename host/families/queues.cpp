@@ -313,6 +313,7 @@ Family queues() {
   return {
       .name = "queues",
       .question = "What do launches, work-groups and wake-up cost, and what overlaps?",
+      .brief = "launches, queues and what overlaps",
       .axes =
           {{.name = "kernel",
             .meaning =

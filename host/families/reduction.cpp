@@ -469,6 +469,7 @@ Family reduction() {
       .name = "reduction",
       .question =
           "How fast is a reduction, and what does each classic optimisation step (Harris 2007) bring?",
+      .brief = "reductions, step by step (Harris 2007)",
       .axes = {{.name = "kernel",
                 .meaning =
                     "interleaved: every second work-item works, then every fourth, so branches diverge; "
@@ -535,6 +536,7 @@ Family reduction() {
                      "kernel=single op=min,max type=long,float n=1103 group=128 unroll=2 "
                      "subgroup_impl=ptx,opencl,amd",
                      "kernel=vector n=2003 group=32 groups_per_cu=2"},
+           .glance = {"kernel=single n=33554432", "kernel=run_single n=33554432 group=1"},
            .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
            .profile = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
            .paper = paper,

@@ -245,6 +245,7 @@ Family registers() {
           .question =
               "How many registers has a work-item before spilling, and how many work-groups are resident at "
               "once?",
+          .brief = "registers before spilling, residency",
           .axes = {{.name = "kernel",
                     .meaning = "live: every work-item keeps `live` values in use; census: the same, and the "
                                "kernel counts how many work-groups are resident at once",

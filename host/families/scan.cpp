@@ -390,6 +390,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                own,
            "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 vectors_per_item=3" + own,
            "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 vectors_per_item=2" + own},
+      .glance = {"kernel=pipelined,cpu n=33554432 per_work_item=16 vectors_per_item=8"},
       .quick =
           {"kernel=" + kernels + " n=4194304 per_work_item=16 vectors_per_item=8",
            "kernel=register_tile,sam scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
@@ -436,6 +437,7 @@ Family scan() {
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each step towards a single pass bring?",
+      .brief = "prefix scans, steps to a single pass",
       .axes = axes_of(kernels, types, ops, forms),
       .presets = presets_of(kernels, types, ops, forms),
       .view = {.rows = {"kernel", "scan_order", "tuple", "group", "subgroup_impl"},

@@ -375,6 +375,7 @@ Family special() {
           "What do elementary functions cost in full, reduced (half_*) and native precision, and how "
           "large are their "
           "errors?",
+      .brief = "sin, exp and others: time and errors",
       .axes = {{.name = "kernel",
                 .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
                            "contraction: whether a * b + c is rounded once; bits: all functions at the same "

@@ -370,6 +370,7 @@ Family stream() {
       .question =
           "How many GB/s do STREAM's kernels, reads alone, writes alone and mixes of both reach, if only "
           "the arrays that a kernel names are counted?",
+      .brief = "STREAM: copy, scale, add, triad",
       .axes = {{.name = "kernel",
                 .meaning =
                     "STREAM's and BabelStream's: copy: c = a; scale: b = s c; add: c = a + b; triad: a = b "

@@ -282,6 +282,7 @@ Family sustained() {
       .question =
           "How fast does a device begin, how fast is it after seconds of the same work, and what do the "
           "bits of the operands change?",
+      .brief = "speed after seconds of the same work",
       .axes = {{.name = "kernel",
                 .meaning =
                     "multiply_add: turns points of float by multiply-adds; copy: one vector per work-item",

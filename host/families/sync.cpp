@@ -302,6 +302,7 @@ Family sync() {
   return {
       .name = "sync",
       .question = "What does a barrier cost, and what do sub-group operations save?",
+      .brief = "barriers and sub-group operations",
       .axes = {{.name = "operation",
                 .meaning =
                     "exchange: each work-item gets its neighbour's element; reduce, scan: sums; shuffle: "

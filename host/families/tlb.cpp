@@ -281,6 +281,7 @@ Family tlb() {
   return {
       .name = "tlb",
       .question = "How much memory does each level of the TLB reach, and what does a miss add to a load?",
+      .brief = "reach of the TLB and cost of a miss",
       .axes = {{.name = "stride",
                 .meaning =
                     "bytes between the words of the pointer chase, one per stride; 128: side by side, which "

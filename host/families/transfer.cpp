@@ -294,6 +294,7 @@ Family transfer() {
       .name = "transfer",
       .question =
           "How fast are transfers from host to device (H2D) and back (D2H), and what do they depend on?",
+      .brief = "host to device transfers and back",
       .axes = {{.name = "kernel",
                 .meaning = "write: H2D; read: D2H; both: duplex, on two queues; rect_*: the first two thirds "
                            "of each row of a buffer; map_*: mapped, and copied by the host; map_first: "

@@ -196,6 +196,7 @@ Family vector_width() {
       .question =
           "How fast is arithmetic on each type in vectors of 1 to 16, and how much slower are integer "
           "division and remainder?",
+      .brief = "float1 to float16, integer division",
       .axes = {{.name = "type", .meaning = "type of the elements", .values = all},
                {.name = "operation",
                 .meaning = "multiply_add: x * m + c; divide: x / m + c; remainder: x % m + c",

@@ -131,6 +131,7 @@ Family waiting() {
   return {
       .name = "waiting",
       .question = "What does it cost the host to wait for a kernel, and how late does it hear of its end?",
+      .brief = "cost of waiting for a kernel on the host",
       .axes = {{.name = "wait",
                 .meaning =
                     "finish: clFinish; event: clWaitForEvents; blocking_read: of four bytes; callback: "

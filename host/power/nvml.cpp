@@ -60,6 +60,8 @@ struct Functions {
   Result (*power)(Device, unsigned* milliwatts) = nullptr;
   Result (*fields)(Device, int count, void* values) = nullptr;  // FieldValue each
   Result (*clock)(Device, unsigned which, unsigned* mhz) = nullptr;
+  Result (*highest_clock)(Device, unsigned which, unsigned* mhz) = nullptr;
+  Result (*bus_width)(Device, unsigned* bits) = nullptr;
   Result (*temperature)(Device, unsigned which, unsigned* celsius) = nullptr;
   Result (*throttle)(Device, unsigned long long* reasons) = nullptr;
 
@@ -79,6 +81,8 @@ Functions functions_of(const os::Library& library) {
   find(out.power, "nvmlDeviceGetPowerUsage");
   find(out.fields, "nvmlDeviceGetFieldValues");
   find(out.clock, "nvmlDeviceGetClockInfo");
+  find(out.highest_clock, "nvmlDeviceGetMaxClockInfo");
+  find(out.bus_width, "nvmlDeviceGetMemoryBusWidth");
   find(out.temperature, "nvmlDeviceGetTemperature");
   find(out.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
   find(out.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");  // its name before driver 535
@@ -122,6 +126,13 @@ class Nvml : public PowerMeter {
       }
     }
     return out;
+  }
+
+  std::optional<double> theoretical_gb_per_s() override {
+    const auto mhz = asked<unsigned>(call_.highest_clock, device_, memory_clock),
+               bits = asked<unsigned>(call_.bus_width, device_);
+    if (!mhz || !bits || *mhz * *bits == 0) return {};
+    return 2e-3 * *mhz * *bits / 8;  // two transfers per clock
   }
 
  private:

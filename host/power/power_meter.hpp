@@ -36,6 +36,8 @@ class PowerMeter {
   virtual bool tells_power() const = 0;  // else it only counts energy, or has neither
   virtual Energy energy() = 0;
   virtual Conditions conditions() = 0;
+  // Returns the memory's highest clock times its width; empty where the driver does not tell both.
+  virtual std::optional<double> theoretical_gb_per_s() { return {}; }
 };
 
 struct Sensors {

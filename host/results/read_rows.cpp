@@ -348,6 +348,7 @@ class RowImporter {
     if (!timed) return {};
     device.compute_units = std::max(device.compute_units,
                                     r.compute_units ? *r.compute_units : units_of(*at.name, run, families_));
+    device.take_clocks(r);
     if (r.family == peak_family && r.peak != Peak::none && at.counts(run)) {
       double& best = device.peaks[r.peak];
       best = std::max(best, rate_of(r).value_or(0));

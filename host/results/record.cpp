@@ -132,6 +132,16 @@ const std::vector<Column>& columns() {
        "rows are undecided",
        &Record::disturbed, later},
       {"clock_mhz", "MHz", "Clock as reported by the driver; not measured", &Record::clock_mhz},
+      {"theoretical_gb_per_s", "GB/s",
+       "Theoretical memory bandwidth: twice the highest memory clock times the bus width, by NVML; empty "
+       "where "
+       "no driver tells both",
+       &Record::theoretical_gb_per_s, later},
+      {"theoretical_gflop_per_s", "Gop/s",
+       "Theoretical rate of FP32 multiply-adds: clock_mhz times compute_units times the multiply-adds of one "
+       "per "
+       "clock, times 2; empty where no driver tells all of these",
+       &Record::theoretical_gflop_per_s, later},
       {"meter", "",
        "Interface of the device's sensors: nvml, hwmon, or powercap with the parts of the CPU that it "
        "counts; empty, as are the sensor columns, without any",

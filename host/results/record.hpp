@@ -82,6 +82,8 @@ struct Record : Measurement {
   Count swapped_pages;
   std::string disturbed;
   Number clock_mhz;
+  Number theoretical_gb_per_s;
+  Number theoretical_gflop_per_s;
   std::string meter;
   Number core_mhz;
   Number memory_mhz;

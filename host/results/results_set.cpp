@@ -261,6 +261,7 @@ void ResultsSet::merge(ResultsSet other) {
       std::ranges::move(more.runs, std::back_inserter(runs));
     }
     same->compute_units = std::max(same->compute_units, device.compute_units);
+    same->take_clocks(device);
     same->take_meter(device.meter, device.meter_reason, device.idle_w);
     same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
     for (const auto& [name, rate] : device.peaks) same->peaks[name] = std::max(same->peaks[name], rate);

@@ -145,11 +145,12 @@ struct FindingRows {
 };
 
 struct DeviceResults : DeviceKey {
-  std::string version;              // of clweave
-  std::string cpu, type;            // type: cpu, gpu, ..
-  std::string host;                 // the computer that its first row names
-  bool published = false;           // has published figures, not measurements
-  std::int64_t compute_units = 0;   // 0: unknown
+  std::string version;             // of clweave
+  std::string cpu, type;           // type: cpu, gpu, ..
+  std::string host;                // the computer that its first row names
+  bool published = false;          // has published figures, not measurements
+  std::int64_t compute_units = 0;  // 0: unknown
+  Number clock_mhz = {}, theoretical_gb_per_s = {}, theoretical_gflop_per_s = {};  // as the columns
   std::string meter, meter_reason;  // of its energy: the meter, and its certificate
   Number idle_w = {};
   std::map<Peak, double> peaks;       // best rate by name
@@ -167,6 +168,15 @@ struct DeviceResults : DeviceKey {
   void keep(const std::vector<std::string>& families);
   // Takes a row's three cells about its meter, unless those known come from a certified one.
   void take_meter(const std::string& name, const std::string& says, const Number& watts);
+  // Takes what drivers tell of clocks and widths where it is not known yet; `Told` is a Record or another
+  // device's.
+  template <class Told>
+  void take_clocks(const Told& told) {
+    const auto take = [](Number& known, const Number& more) { known = known ? known : more; };
+    take(clock_mhz, told.clock_mhz);
+    take(theoretical_gb_per_s, told.theoretical_gb_per_s);
+    take(theoretical_gflop_per_s, told.theoretical_gflop_per_s);
+  }
   // Returns the product's name without what drivers add to it: "NVIDIA H200", "AMD EPYC".
   std::string label() const;
 

@@ -25,6 +25,8 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.driver = device.driver;
   if (device.compute_units > 0) record.compute_units = static_cast<std::int64_t>(device.compute_units);
   if (device.clock_mhz > 0) record.clock_mhz = static_cast<double>(device.clock_mhz);
+  const auto fmas = device.compute_units * device.fp32_lanes * device.clock_mhz;  // millions per second
+  if (fmas > 0) record.theoretical_gflop_per_s = 2e-3 * static_cast<double>(fmas);
 }
 
 Record named_record(const DeviceInfo& device, const Family& family, const Case& at) {

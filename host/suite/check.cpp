@@ -237,7 +237,7 @@ class Checker {
     std::set<std::string> ids;
     std::map<std::string, std::string> requests;
     const auto cases = cases_of(family_, family_.presets.at(preset), 1);
-    constexpr std::array<std::string_view, 3> may_be_empty = {"paper", "profile", "tune"};
+    constexpr std::array<std::string_view, 4> may_be_empty = {"glance", "paper", "profile", "tune"};
     rule(!cases.empty() || std::ranges::find(may_be_empty, preset) != may_be_empty.end(),
          "preset {} has no case ({{}} is none, {{\"\"}} is one)", preset);
     for (const auto& at : cases) {

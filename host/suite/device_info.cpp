@@ -54,7 +54,7 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo>& devices, c
 #define CLWEAVE_FIELDS                                                                                      \
   platform_index, device_index, platform, platform_version, vendor, name, type, driver, version, c_version, \
       extensions, uuid, pci, identity, listing, hardware, duplicate_of, compute_units, clock_mhz,           \
-      memory_bytes, usable_bytes, max_alloc_bytes, local_bytes, unit_local_bytes, cache_bytes,              \
+      fp32_lanes, memory_bytes, usable_bytes, max_alloc_bytes, local_bytes, unit_local_bytes, cache_bytes,  \
       constant_bytes, parameter_bytes, image_width, image_height, host_caches, max_group, max_group_dims,   \
       lockstep, timer_ns, fp64, fp16, int64_atomics, subgroups, local_is_dedicated
 

@@ -32,6 +32,7 @@ struct DeviceInfo {
   std::string duplicate_of;  // index of an earlier entry that is this driver and device; empty: none
   std::int64_t compute_units = 0;
   std::int64_t clock_mhz = 0;
+  std::int64_t fp32_lanes = 0;    // FP32 multiply-adds per compute unit and clock; 0: unknown
   std::int64_t memory_bytes = 0;  // 0: unknown
   std::int64_t usable_bytes =
       0;  // the part of memory_bytes that a run may use: a CPU shares it with the host

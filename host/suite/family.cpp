@@ -23,7 +23,8 @@ bool Family::uses(const Case& at, const std::string& axis_name) const {
 }
 
 Sweeps& Presets::at(const std::string& preset) {
-  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &profile, &paper, &full, &tune};
+  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &glance, &quick, &profile,
+                                                        &paper, &full,   &tune};
   const auto* const it = std::ranges::find(preset_names, preset_now(preset));
   if (it == preset_names.end())
     throw Error(ErrorCode::usage,

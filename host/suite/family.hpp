@@ -18,7 +18,8 @@
 //   - A check may measure a number, such as an error. Its maximum over the whole output is the row's
 //     value, in Check::unit, and Outcome::value.
 //   - Preset smoke checks rather than times: it measures no peaks, but its rows reach findings.
-//   - Family::refine is called when all cases of a preset but smoke are measured, unless the user chose
+//   - Family::refine is called when all cases of a preset but smoke and glance are measured, unless the user
+//   chose
 //     cases by --set, --where or --filter; for family peak always. It must be deterministic, or an
 //     interrupted run could not resume. DeviceInfo::cache_bytes is what the driver reports, or more if
 //     family peak found more. Rows of these cases say `chosen_here` (results/record.hpp).
@@ -105,7 +106,10 @@ struct View {
 
 // `{}` has no case, `{""}` has one with every axis at its default.
 struct Presets {
-  Sweeps smoke = {}, quick = {};
+  Sweeps smoke = {};
+  // At most 30 s with all families together: few cases that tell what a device can do.
+  Sweeps glance = {};
+  Sweeps quick = {};
   Sweeps profile = {};  // subset of quick for the device profile; default: all of it if the family has traits
   Sweeps paper = {}, full = {};
   // Starting points of `clweave tune`: designs that do the same task. Axes named here that are not tunable,
@@ -119,8 +123,9 @@ struct Presets {
 
 // By convention `form=known_incorrect` marks known-incorrect published kernels; they run last.
 struct Family {
-  std::string name;      // and stem of its .cl file
-  std::string question;  // one sentence
+  std::string name;        // and stem of its .cl file
+  std::string question;    // one sentence
+  std::string brief = {};  // the same in about eight words; empty: the question
   std::vector<Axis> axes;
   Presets presets;
   View view = {};
@@ -151,8 +156,8 @@ struct Family {
 // unknown axis, value or quantity.
 Family checked(const std::string& name, const std::function<Family()>& make);
 
-inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "profile",
-                                                            "paper", "full",  "tune"};
+inline constexpr std::array<const char*, 7> preset_names = {"smoke", "glance", "quick", "profile",
+                                                            "paper", "full",   "tune"};
 
 // Returns the cases of the sweeps in order, each once, without invalid combinations. An axis that does not
 // apply to a case has its default there.

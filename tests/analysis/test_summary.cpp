@@ -10,8 +10,10 @@
 
 #include "analysis/invented_records.hpp"
 #include "results/contradictions.hpp"
+#include "results/row.hpp"
 #include "suite/added_families.hpp"
 #include "suite/family.hpp"
+#include "suite/mock_devices.hpp"
 
 using namespace clweave::commands;
 using testing::AllOf;
@@ -24,7 +26,95 @@ std::string plain(const std::vector<Record>& records, const Screen& screen = {.a
   return text_of(summary_of(results_of(records, invented()), invented(), {"a.csv"}), "text", screen);
 }
 
+// Invents the rows of preset glance on a GPU of SIMD width 32.
+std::vector<Record> glance_rows() {
+  DeviceInfo device = roomy();
+  device.name = "Loom 3";
+  device.platform = "Invented";
+  device.driver = "1.2";
+  device.compute_units = 100;
+  device.clock_mhz = 2000;
+  device.fp32_lanes = 128;
+  std::vector<Record> out;
+  for (const auto& family : all_families()) {
+    for (const auto& at : cases_of(family, family.presets.glance, 1)) {
+      const Plan plan = plan_of(family, at, device);
+      Record& one = out.emplace_back(named_record(device, family, at));
+      one.status = Status::ok;
+      one.verified = Verified::yes;
+      one.theoretical_gb_per_s = 5000;
+      one.peak = plan.peak;
+      const auto kernel = one.axis("kernel");
+      const bool best = kernel == "copy" || kernel == "read" || kernel == "single" || kernel == "pipelined";
+      const auto bytes = static_cast<double>(plan.cost.read + plan.cost.written);
+      const auto flops = static_cast<double>(plan.cost.flops);
+      if (family.name == "branch_divergence")
+        one.time_s =
+            at.number("paths") == 1 ? 1e-4 : 1e-4 * std::max<double>(1, 32.0 / at.number("granularity"));
+      else if (kernel == "chase")
+        one.time_s = 330e-9 * at.number("chain_length");
+      else if (kernel == "launch")
+        one.time_s = 1e-6 + 4.5e-6 * at.number("chain_length");
+      else if (of_arithmetic(plan.peak))
+        one.time_s = flops / (kernel == "arithmetic" ? 40e12 : 1e12);
+      else
+        one.time_s = bytes / (best ? 4e12 : 1e12);
+      one.gb_per_s = 1e-9 * bytes / *one.time_s;
+      one.gflop_per_s = 1e-9 * flops / *one.time_s;
+      one.gitems_per_s = 1e-9 * static_cast<double>(plan.cost.items) / *one.time_s;
+      if (of_memory(plan.peak)) one.fraction_of_peak = best ? 1.0 : 0.25;
+    }
+  }
+  return out;
+}
+
+std::string glance(const std::vector<Record>& records) {
+  return text_of(summary_of(results_of(records, all_families()), all_families(), {"a.csv"}), "text",
+                 Screen{});
+}
+
 }  // namespace
+
+TEST(Summary, OfPresetGlanceTellsWhatADeviceCanDo) {
+  auto rows = glance_rows();
+  EXPECT_EQ(glance(rows),
+            "\n"
+            "Loom 3  Invented, driver 1.2\n"
+            "gpu, 100 compute units, 2000 MHz as the driver says\n"
+            "\n"
+            "                           measured  of peak  of theoretical  kernel\n"
+            "------------------------------------------------------------------------\n"
+            "SIMD width, inferred       32 items\n"
+            "DRAM latency                 330 ns\n"
+            "copy bandwidth            4.00 TB/s                     80 %  copy\n"
+            "launch latency              4.50 us\n"
+            "FP32 throughput        40.0 TFLOP/s                     78 %  arithmetic\n"
+            "best reduction            4.00 TB/s    100 %            80 %  single\n"
+            "best scan             500 G items/s    100 %            80 %  pipelined\n"
+            "of peak: measured here; of theoretical: clock times width, unknown where no driver tells both\n"
+            "17 rows: 17 ok\n"
+            "peaks of the device: 7 rows: 7 ok\n"
+            "\n"
+            "in a.csv\n"
+            "  clweave list\n"
+            "  clweave run --device \"Loom 3\" --preset profile\n"
+            "  clweave profile a.csv\n");
+  for (auto& row : rows) row.theoretical_gb_per_s = row.theoretical_gflop_per_s = {};
+  EXPECT_THAT(glance(rows),
+              AllOf(HasSubstr("copy bandwidth            4.00 TB/s                  unknown  copy\n"),
+                    HasSubstr("best scan             500 G items/s    100 %         unknown  pipelined\n")));
+  auto tuned = rows;
+  tuned.push_back(rows.back());
+  tuned.back().case_id += "x";
+  tuned.back().tuned = "yes";
+  EXPECT_THAT(glance(tuned), HasSubstr("DRAM latency")) << "tuned configurations are in no preset";
+  tuned.back().tuned = "";
+  EXPECT_THAT(glance(tuned), AllOf(HasSubstr("\npeaks: copy 4000 GB/s"), Not(HasSubstr("DRAM latency"))));
+  for (auto& row : rows) row.disturbed = "processes: 2 of 2 processors";
+  EXPECT_THAT(glance(rows),
+              AllOf(HasSubstr("copy bandwidth            4.00 TB/s * "),
+                    HasSubstr("launch latency              undecided\n"), HasSubstr("not quiet *: ")));
+}
 
 TEST(Summary, IsEmptyWithoutRecords) { EXPECT_EQ(plain({}), ""); }
 

@@ -530,7 +530,24 @@ TEST(ProgressLine, NotesStayAboveIt) {
             erased + "wrong_result  scan\n" + drawn("[1/1] |          | 0:00, 0:01 left  a"));
 }
 
-TEST(ProgressLine, WritesOnlyNotesToALog) {
+TEST(ProgressLine, IsWrittenToALogOnceAMinute) {
+  Scene scene({100, 100}, Screen{.live = false});
+  scene.now_s += 1000;  // before the first step nothing runs
+  scene.progress.tick();
+  EXPECT_EQ(scene.written(), "");
+  int lines = 0;
+  for (int second = 0; second < 180; ++second, scene.now_s += 1) {
+    scene.progress.start(second / 100, "a case");
+    const std::string line = scene.written();
+    if (line.empty()) continue;
+    ++lines;
+    EXPECT_THAT(
+        line, testing::AllOf(testing::HasSubstr(" left  a case\n"), testing::Not(testing::HasSubstr("\r"))));
+  }
+  EXPECT_EQ(lines, 3);
+}
+
+TEST(ProgressLine, WritesOnlyNotesToALogOfLessThanAMinute) {
   Scene scene({1, 1}, Screen{.live = false});
   scene.progress.start(0, "a");
   scene.now_s += 5;

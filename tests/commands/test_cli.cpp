@@ -188,7 +188,8 @@ TEST_F(Cli, HelpListsEveryOption) {
         "--filter",  "--csv",        "--kernels",     "--seed",         "--no-peak", "--dry-run",
         "--runs",    "--precision",  "--max-samples", "--max-seconds",  "--budget",  "--cache",
         "--timeout", "--in-process", "--resume",      "--replay",       "--case",    "--tuned",
-        "--store",   "--report",     "--label",       "--emit-sources", "--share"}},
+        "--store",   "--report",     "--label",       "--emit-sources", "--share",   "Sampling:",
+        "Examples:"}},
       {{"inspect", "--help"},
        {"--target", "--device", "--family", "--preset", "--set", "--where", "--filter", "--kernels",
         "--every", "--into", "--diff", "--source", "--log", "--isa", "--csv", "--json", "--markdown"}},
@@ -285,6 +286,7 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"run", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
       {{"list", "--family", "nosuch"}, {"--family nosuch", "access, ", "(clweave list shows all)"}},
       {{"list", "--family", "matrix_acess"}, {"did you mean 'matrix_access'?"}},
+      {{"list", "matrix_acess"}, {"did you mean 'matrix_access'?"}},
       {{"run", "--where", "nosuch=1"}, {"--where nosuch", "(clweave list shows all)"}},
       {{"run", "--where", "partiy=row"}, {"--where partiy", "did you mean 'parity'?"}},
       {{"run", "--set", "n"}, {"--set n", "axis=value"}},
@@ -487,16 +489,25 @@ TEST_F(Cli, ListNeedsNoDevice) {
   show({});
   const Ended ended = run({"list"});
   EXPECT_EQ(ended.code, 0) << ended.err;
+  const Strings lines = split(ended.out, '\n');
   for (const auto& family : all_families()) {
-    EXPECT_THAT(ended.out, HasSubstr(family.name + "  " + family.question));
-    for (const auto& axis : family.axes) EXPECT_THAT(ended.out, HasSubstr("\n" + axis.name + " "));
+    const auto line =
+        std::ranges::find_if(lines, [&](const auto& one) { return one.starts_with(family.name + " "); });
+    ASSERT_NE(line, lines.end()) << family.name;
+    EXPECT_THAT(*line, HasSubstr("  " + family.brief + "  "));
+    EXPECT_THAT(*line, ContainsRegex(fmt::format("  {}  +[0-9]+ (s|min)  +[0-9]+ (s|min)$",
+                                                 cases_of(family, family.presets.quick, 1).size())));
   }
-  EXPECT_EQ(count_of(ended.out, "cases: smoke "), all_families().size());
+  for (const auto& line : lines) EXPECT_LE(width_of(line), 80U) << line;
+  EXPECT_LE(std::ssize(lines), std::ssize(all_families()) + 8);
 
-  const Ended one = run({"list", "--family", "branch_divergence"});
-  EXPECT_EQ(one.code, 0);
-  EXPECT_EQ(count_of(one.out, "cases: smoke "), 1U);
-  EXPECT_THAT(one.out, StartsWith("branch_divergence  "));
+  for (const Strings& words : {Strings{"--family", "scan"}, Strings{"scan"}}) {
+    const Ended one = run(Strings{"list"} + words);
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(count_of(one.out, "cases: smoke "), 1U);
+    EXPECT_THAT(one.out, StartsWith("scan  How fast is a prefix scan"));
+    EXPECT_THAT(one.out, HasSubstr("\nvectors_per_item "));
+  }
 }
 
 TEST_F(Cli, ListJsonHasTheSame) {

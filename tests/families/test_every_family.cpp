@@ -11,6 +11,7 @@
 #include "suite/check.hpp"
 #include "suite/family.hpp"
 #include "suite/mock_devices.hpp"
+#include "suite/selection.hpp"
 #include "suite/tuned_store.hpp"
 
 using namespace clweave::commands;
@@ -39,6 +40,36 @@ TEST(AllFamilies, HaveNamesOfTheirOwn) {
     EXPECT_TRUE(names.insert(family.name).second) << family.name;
     for (const auto& axis : family.axes)
       EXPECT_FALSE(taken.contains(axis.name)) << family.name << ": two columns " << axis.name;
+  }
+}
+
+TEST(AllFamilies, SayInALineWhatTheyMeasure) {
+  for (const auto& family : all_families()) {
+    EXPECT_NE(family.brief, "") << family.name;
+    EXPECT_LE(family.brief.size(), 41U) << family.name << ": clweave list has 80 columns";
+  }
+}
+
+// Half a minute on any device, and each family of it has a case that runs.
+TEST(AllFamilies, HaveFewCasesInPresetGlance) {
+  for (const char* name : {"roomy", "processor"}) {
+    const auto devices = mock_devices();
+    const auto device = std::ranges::find(devices, name, &DeviceInfo::name);
+    ASSERT_NE(device, devices.end());
+    std::set<std::string> with_cases;
+    std::size_t count = 0;
+    double seconds = 0;
+    for (const auto& family : all_families()) {
+      for (const auto& at : preset_of(family, "glance")) {
+        ++count;
+        EXPECT_NO_THROW(seconds += estimate(plan_of(family, at, *device), *device).seconds) << at.id();
+        with_cases.insert(family.name);
+      }
+    }
+    EXPECT_THAT(with_cases,
+                testing::ElementsAre("branch_divergence", "latency", "peak", "reduction", "scan"));
+    EXPECT_LE(count, 25U);
+    EXPECT_LE(seconds, 40) << name;
   }
 }
 

@@ -83,6 +83,14 @@ int nvmlDeviceGetClockInfo(void* device, unsigned which, unsigned* out) {
   return give(device, out, which == 0 ? 1980U : which == 2 ? 3201U : 0U);
 }
 
+int nvmlDeviceGetMaxClockInfo(void* device, unsigned which, unsigned* out) {
+  return give(device, out, which == 2 ? 3201U : 0U);
+}
+
+int nvmlDeviceGetMemoryBusWidth(void* device, unsigned* out) {
+  return is("mean") ? not_supported : give(device, out, 6144U);
+}
+
 int nvmlDeviceGetTemperature(void* device, unsigned which, unsigned* out) {
   return which == 0 ? give(device, out, 47U) : not_supported;
 }

@@ -99,6 +99,11 @@ TEST(Nvml, TakesMeanPowerWhereNoOtherIsTold) {
   EXPECT_DOUBLE_EQ(*found.meter->conditions().watts, 240.5);
 }
 
+TEST(Nvml, TellsTheTheoreticalBandwidthIfTheDriverTellsClockAndWidth) {
+  EXPECT_NEAR(by_nvml(gpu("NVIDIA Corporation")).meter->theoretical_gb_per_s().value(), 4916.736, 1e-9);
+  EXPECT_EQ(by_nvml(gpu("NVIDIA Corporation"), "mean").meter->theoretical_gb_per_s(), std::nullopt);
+}
+
 TEST(Nvml, FindsACardByItsUuidFirst) {
   DeviceInfo other = gpu("NVIDIA Corporation");
   other.pci = "0000:99:00.0";

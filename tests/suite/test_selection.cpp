@@ -107,7 +107,7 @@ std::string complaint(const Chosen& chosen) {
 
 TEST(Usage, NamesThePresets) {
   EXPECT_EQ(complaint({.preset = "tiny"}),
-            "--preset tiny: there is no such preset; there are smoke, quick, profile, paper, full, tune");
+            "--preset tiny: there is no such preset; there are smoke, glance, quick, profile, paper, full, tune");
   EXPECT_THAT(complaint({.preset = ""}), HasSubstr("there are smoke"));
   EXPECT_EQ(complaint({.preset = "somke"}), "--preset somke: there is no such preset; did you mean 'smoke'?");
 }

@@ -60,6 +60,7 @@ Trait trait_of(Trait trait, const DeviceRows& rows, const std::string& family, c
   trait.note = answer->note;
   for (const auto* timed : answer->from) trait.cases.push_back(timed->name->id);
   if (std::ranges::any_of(answer->from, [](const TimedCase* timed) { return timed->is_disturbed(); })) {
+    trait.disturbed = trait.figure->value;
     trait.figure.reset();
     trait.undecided = machine_was_busy;
   } else if (answer->may_be_another) {

@@ -17,7 +17,9 @@ struct Trait {
   std::string unit;
   TraitGroup group = TraitGroup::execution;
   std::optional<Estimate> figure = {};  // empty where rows are missing or do not decide
-  std::string note = {};                // which variant reached it
+  std::optional<double> disturbed =
+      {};                 // without a figure for that alone: as measured while the machine was busy
+  std::string note = {};  // which variant reached it
   std::vector<std::string> cases = {};
   std::string command = {};                             // measures it, where rows are missing
   std::string undecided = {};                           // why its rows do not decide

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "analysis/profile/glance.hpp"
 #include "analysis/profile/peak_shares.hpp"
 #include "analysis/profile/times_table.hpp"
 #include "analysis/rows/baselines.hpp"
@@ -113,6 +114,15 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   if (!table.empty()) out.table(std::move(table));
 }
 
+void add_times(Report& out, const DeviceResults& device, const std::vector<Family>& families,
+               ShownMarks& marks) {
+  if (auto times = times_table(device, families)) {
+    marks.add(*times);
+    out.line();
+    out.table(*std::move(times));
+  }
+}
+
 // Adds the least energy per byte of memory and per operation of a run with --energy, and the meter's name; or
 // why there is none.
 void add_energy(Report& out, const DeviceResults& device) {
@@ -171,13 +181,8 @@ void add_counts(Report& out, const DeviceResults& device) {
   if (beside) out.line("peaks of the device: " + counts_text(device, {peak_family}));
 }
 
-void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
-  out.line();
-  const std::string platform = device.platform.substr(0, device.platform.find(", "));
-  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
-                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
+void add_peaks(Report& out, const DeviceResults& device, ShownMarks& marks) {
   std::vector<std::string> peaks;
-  ShownMarks marks;
   for (const auto& [peak, best] : device.peaks) {
     const bool is_quiet = device.quiet_peaks.contains(peak);
     if (!is_quiet) marks.met.insert(doubtful_mark);
@@ -185,12 +190,39 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
         fmt::format("{} {}{}", peak, number_text(best, unit_of(peak)), is_quiet ? "" : doubtful_mark));
   }
   if (!peaks.empty()) out.line(fmt::format("peaks: {}", fmt::join(peaks, ", ")));
+}
+
+// Adds what the table of preset glance has no room for: type, compute units, clock as the driver tells it.
+void add_identity(Report& out, const DeviceResults& device) {
+  std::vector<std::string> parts;
+  if (!device.type.empty()) parts.push_back(device.type);
+  if (device.compute_units > 0) parts.push_back(fmt::format("{} compute units", device.compute_units));
+  if (device.clock_mhz) parts.push_back(fmt::format("{:.0f} MHz as the driver says", *device.clock_mhz));
+  if (!parts.empty()) out.line(fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+// `glance` has the rows of a run of that preset; null: it is another.
+void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families,
+                const DeviceRows* glance) {
   out.line();
-  add_families(out, device, families, marks);
-  if (auto times = times_table(device, families)) {
-    marks.add(*times);
+  const std::string platform = device.platform.substr(0, device.platform.find(", "));
+  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
+                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
+  ShownMarks marks;
+  if (glance != nullptr) {
+    add_identity(out, device);
     out.line();
-    out.table(*std::move(times));
+    Table table = glance_table(*glance, families);
+    marks.add(table);
+    out.table(std::move(table));
+    out.line(
+        paint("of peak: measured here; of theoretical: clock times width, unknown where no driver tells both",
+              Style::dim));
+  } else {
+    add_peaks(out, device, marks);
+    out.line();
+    add_families(out, device, families, marks);
+    add_times(out, device, families, marks);
   }
   for (const auto& why : missing_shares(device, families)) out.line(paint(why, Style::dim));
   add_energy(out, device);
@@ -258,8 +290,13 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   const auto devices = measured(set);
   std::string family;
   const CaseTimes* failed = nullptr;
-  for (const auto* device : devices) {
-    add_device(out, *device, families);
+  const auto glances = std::ranges::count_if(
+      devices, [&](const DeviceResults* device) { return is_of_glance(*device, families); });
+  const auto rows = glances > 0 ? device_rows(set) : std::vector<DeviceRows>();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceResults* device = devices[d];
+    add_device(out, *device, families,
+               glances > 0 && is_of_glance(*device, families) ? &rows.at(d) : nullptr);
     add_baselines(out, set, *device, families);
     for (const auto& at : device->cases) {
       if (failed == nullptr && at.failed()) failed = &at;
@@ -273,6 +310,13 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   if (failed != nullptr)
     out.command(fmt::format("  clweave run --replay {} --case {}", shell_word(files.front()),
                             shell_word(failed->id())));
+  if (glances == std::ssize(devices)) {
+    out.command("  clweave list");
+    out.command(
+        fmt::format("  clweave run --device {} --preset profile", shell_quoted(devices.front()->name)));
+    out.command(fmt::format("  clweave profile {}", names));
+    return out;
+  }
   out.command(
       fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + shell_word(family)));
   out.command(fmt::format("  clweave profile {}", names));

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// glance: the screen of a run of preset glance: what a device can do, beside its measured and theoretical
+// peaks.
+#pragma once
+#include <vector>
+
+#include "analysis/rows/device_rows.hpp"
+#include "report/table.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::profile {
+
+// Returns whether all cases of a device are those of preset glance, or their tuned configurations.
+bool is_of_glance(const DeviceResults&, const std::vector<Family>&);
+
+// Has a line for each headline of the device profile (TraitSpec::headline) that was measured, and for the
+// best row of each family that the report's overview names (View::headline).
+Table glance_table(const DeviceRows&, const std::vector<Family>&);
+
+}  // namespace clweave::profile
