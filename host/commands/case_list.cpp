@@ -149,9 +149,8 @@ void add_overview(Report& out, const std::vector<Family>& families, const Counts
   }
   out.table(std::move(table));
   out.line();
-  out.line(
-      "cases: of preset quick, which `clweave run` measures; GPU, CPU: how long they take there, roughly");
-  out.command("  clweave list FAMILY        # its question, its axes and their values, cases of each preset");
+  out.line("cases: those of `clweave run` (preset quick); GPU, CPU: about how long they take");
+  out.command("  clweave list FAMILY        # its question, axes, values and presets");
   out.command("  clweave run --family NAME");
 }
 
