@@ -91,7 +91,7 @@ execute_process(COMMAND sh -c "${link}" WORKING_DIRECTORY ${BUILD}
 expect("the build" "${code}: ${text}" "^0: ")
 
 clweave(answer list toy)
-expect("clweave list toy" "${answer}" "^0: \ntoy  Does this device double numbers\\?\n  cases: smoke 2, ")
+expect("clweave list toy" "${answer}" "^0: toy  Does this device double numbers\\?\n  cases: smoke 2, ")
 file(REMOVE ${SCRATCH}/rows.csv ${SCRATCH}/rows.samples.csv)
 clweave(answer run --preset smoke --family toy --csv ${SCRATCH}/rows.csv)
 expect("clweave run" "${answer}" "^0: .*2 rows: 2 ok\n")
