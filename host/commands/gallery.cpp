@@ -30,6 +30,7 @@
 #include "os/replacement.hpp"
 #include "os/temporary_folder.hpp"
 #include "page/page.hpp"
+#include "page/section.hpp"
 #include "results/each_row.hpp"
 #include "results/publishable.hpp"
 #include "results/results_file.hpp"
@@ -95,7 +96,7 @@ Chosen chosen_by(const std::string& command) {
 
 // Returns the day of a row's time; empty if it tells none.
 std::string date_of(const std::string& time) {
-  const std::string date = time.substr(0, 10);
+  std::string date = time.substr(0, 10);
   const std::string shape = "0000-00-00";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const bool fits =
@@ -251,7 +252,7 @@ class GalleryMaker {
       if (run.rows++ == 0) run.first = record;
     });
     for (std::size_t d = 0; d < devices.size(); ++d) {
-      runs[d].key = *devices[d];
+      runs[d].key = static_cast<const DeviceKey&>(*devices[d]);
       out.push_back(candidate_of(file, *devices[d], std::move(runs[d])));
     }
   }
@@ -293,9 +294,9 @@ int make_gallery(const std::string& folder, const std::string& out) {
   maker.read();
   write_site(out, maker.pages(), page::gallery_index);
   const page::Gallery& gallery = maker.gallery();
-  log_line("clweave: {}: {} pages, {} older files or parts, {} not shown\n",
-           (fs::path(out) / page::gallery_index).string(), gallery.shown.size(), gallery.older.size(),
-           gallery.not_shown.size());
+  log_line("clweave: {}: {}, {} without a page, as older or a part, {} not shown\n",
+           (fs::path(out) / page::gallery_index).string(), page::plural(gallery.shown.size(), "page"),
+           page::plural(gallery.older.size(), "file"), page::plural(gallery.not_shown.size(), "file"));
   return gallery.not_shown.empty() ? success : io_failed;
 }
 

@@ -67,10 +67,10 @@ std::string link_to(const GalleryEntry& entry, const std::string& text) {
 
 std::string row_of(const GalleryEntry& entry) {
   const std::string compare = entry.has_figures()
-                                  ? fmt::format("<a href=\"{}#{}\" aria-label=\"Compare {}\">compare</a>",
+                                  ? fmt::format(R"(<a href="{}#{}" aria-label="Compare {}">compare</a>)",
                                                 gallery_compare, entry.id, escaped(entry.device))
                                   : "";
-  std::string out = fmt::format("<tr data-vendor=\"{}\" data-kind=\"{}\" data-date=\"{}\">",
+  std::string out = fmt::format(R"(<tr data-vendor="{}" data-kind="{}" data-date="{}">)",
                                 escaped(entry.vendor), escaped(entry.kind), escaped(entry.date));
   out += fmt::format("<th scope=\"row\">{}</th><td>{}</td>", link_to(entry, entry.device), compare);
   for (const auto* cell : {&entry.vendor, &entry.kind, &entry.date, &entry.preset})
