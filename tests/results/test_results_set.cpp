@@ -120,7 +120,7 @@ TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
 TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
   EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
-            "x.csv:3:190: the file ends within this row: clweave run --resume finishes what was interrupted");
+            "x.csv:3:192: the file ends within this row: clweave run --resume finishes what was interrupted");
   EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
   EXPECT_EQ(complaint(good + "clweave-1,2\n"),
             fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({"kernel"}).size()));
