@@ -417,7 +417,7 @@ class ChildRunner : public Baseline {
       if (said || quiet_s < patience_s) return;
       said = true;
       std::vector<std::string> names;
-      for (const auto& file : registered_drivers()) names.push_back(file.filename());
+      for (const auto& file : registered_drivers()) names.push_back(file.filename().string());
       log_line(
           "clweave: OpenCL has not listed its devices for {:.0f} s; a driver that hangs is left out "
           "({})\n",
@@ -554,7 +554,7 @@ Row failed_row(const DeviceInfo& device, const Job& job, ErrorCode code, const s
 std::unique_ptr<Runner> child_runner(RunnerOptions options) { return child_runner_of(std::move(options)); }
 
 std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions options) {
-  const std::string name = fs::path(program).filename();
+  const std::string name = fs::path(program).filename().string();
   return std::make_unique<ChildRunner>(std::move(options), Program{std::move(program), {name}}, true);
 }
 

@@ -55,8 +55,8 @@ WithLibrary with_library(const std::string& file, const std::vector<Texts>& mach
                                               "-Xclang", "-mlink-builtin-bitcode", "-Xclang",
                                               library};
         const TemporaryFolder folder;
-        const auto words =
-            clang_command(clang, options, folder.path(), probe) + Texts{"-S", "-o", folder.path() / "out"};
+        const auto words = clang_command(clang, options, folder.path(), probe) +
+                           Texts{"-S", "-o", (folder.path() / "out").string()};
         if (run_tool(words, folder.path() / "log").ok()) return {clang, options};
       }
     }
@@ -175,7 +175,7 @@ void be_amd(Target& target) {
     const TemporaryFolder folder;
     const fs::path out = folder.path() / "kernel.s";
     const Ran ran = run_tool(clang_command(made.clang, made.options, folder.path(), source) +
-                                 Texts{"-S", "-Rpass-analysis=kernel-resource-usage", "-o", out},
+                                 Texts{"-S", "-Rpass-analysis=kernel-resource-usage", "-o", out.string()},
                              folder.path() / "log");
     Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
     const auto remarks = take_remarks(compiled.log);
@@ -297,7 +297,8 @@ void assemble_ptx(Compiled& compiled, const std::string& ptx, const std::string&
   const TemporaryFolder folder;
   const fs::path in = folder.path() / "kernel.ptx";
   std::ofstream(in, std::ios::binary) << ptx;
-  Texts words = {ptxas, "-v", "-arch=" + processor, in, "-o", folder.path() / "kernel.cubin"};
+  Texts words = {ptxas,       "-v", "-arch=" + processor,
+                 in.string(), "-o", (folder.path() / "kernel.cubin").string()};
   if (std::string most; RE2::PartialMatch(options, R"(-cl-nv-maxrregcount=(\d+))", &most))
     words.push_back("-maxrregcount=" + most);
   const Ran ran = run_tool(words, folder.path() / "log");
@@ -333,9 +334,9 @@ void be_nvidia(Target& target) {
   target.compile = [=, name = target.name](const Source& source) {
     const TemporaryFolder folder;
     const fs::path out = folder.path() / "kernel.ptx";
-    const Ran ran =
-        run_tool(clang_command(made.clang, made.options, folder.path(), source) + Texts{"-S", "-o", out},
-                 folder.path() / "log");
+    const Ran ran = run_tool(
+        clang_command(made.clang, made.options, folder.path(), source) + Texts{"-S", "-o", out.string()},
+        folder.path() / "log");
     Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
     if (ran.ok()) assemble_ptx(compiled, bytes_of(out), name, source.options);
     return compiled;

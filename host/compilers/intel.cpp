@@ -69,7 +69,7 @@ class Ocloc {
     const std::string& known = spirv()[{seen_, source.kernel_hash}];
     if (!known.empty()) {
       std::ofstream(folder / "kernel.spv", std::ios::binary) << known;
-      return start(folder, {"-spirv_input", "-file", folder / "kernel.spv"}, source);
+      return start(folder, {"-spirv_input", "-file", (folder / "kernel.spv").string()}, source);
     }
     Ran ran = compile_source(folder, source);
     if (ran.ok()) spirv()[{seen_, source.kernel_hash}] = spirv_in(folder);
@@ -89,10 +89,11 @@ class Ocloc {
       break;
     }
     const fs::path binary = file_in(folder, ".bin");
-    return !binary.empty() && run_tool({"env", "LD_LIBRARY_PATH=" + path, "ocloc", "disasm", "-q", "-file",
-                                        binary, "-device", device_, "-dump", folder / "dump"},
-                                       folder / "disassembly.log")
-                                  .ok();
+    return !binary.empty() &&
+           run_tool({"env", "LD_LIBRARY_PATH=" + path, "ocloc", "disasm", "-q", "-file", binary.string(),
+                     "-device", device_, "-dump", (folder / "dump").string()},
+                    folder / "disassembly.log")
+               .ok();
   }
 
   static std::string spirv_in(const fs::path& folder) { return bytes_of(file_in(folder, ".spv")); }
@@ -106,7 +107,7 @@ class Ocloc {
 
   Ran compile_source(const fs::path& folder, const Source& source) const {
     std::ofstream(folder / "kernel.cl", std::ios::binary) << source.text;
-    return start(folder, {"-file", folder / "kernel.cl"}, source);
+    return start(folder, {"-file", (folder / "kernel.cl").string()}, source);
   }
 
   // Starts the compiler without -q, which would suppress the warnings.
@@ -126,7 +127,8 @@ class Ocloc {
 
 std::string version_of_ocloc() {
   const TemporaryFolder folder;  // it writes the answer into a file of that name
-  run_tool({"env", "-C", folder.path(), "ocloc", "query", "OCL_DRIVER_VERSION"}, folder.path() / "log");
+  run_tool({"env", "-C", folder.path().string(), "ocloc", "query", "OCL_DRIVER_VERSION"},
+           folder.path() / "log");
   return "ocloc " + trimmed(bytes_of(folder.path() / "OCL_DRIVER_VERSION"));
 }
 
@@ -320,7 +322,7 @@ void be_spirv(Target& target) {
     drop_chatter(compiled.log);
     if (!ran.ok()) return compiled;
     compiled.kernels = kernels_of_spirv(Ocloc::spirv_in(folder.path()));
-    const Ran text = reads ? run_tool({"spirv-dis", "--no-color", file_in(folder.path(), ".spv")},
+    const Ran text = reads ? run_tool({"spirv-dis", "--no-color", file_in(folder.path(), ".spv").string()},
                                       folder.path() / "text.log")
                            : Ran();
     for (auto& kernel : compiled.kernels) kernel.isa = text.ok() ? text.output : "";

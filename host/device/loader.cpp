@@ -5,7 +5,6 @@
 
 #include <boost/preprocessor/repetition/enum.hpp>
 #include <boost/preprocessor/repetition/enum_params.hpp>
-#include <fstream>
 #include <tuple>
 #include <type_traits>
 
@@ -51,9 +50,7 @@ std::string why_no_opencl() { return library().why(); }
 std::vector<std::string> why_no_driver() {
   std::vector<std::string> out;
   for (const auto& file : registered_drivers()) {
-    std::ifstream in(file);
-    std::string name;
-    in >> name;
+    const std::string name = os::library_of_driver(file);
     if (name.empty())
       out.push_back(fmt::format("driver {} names no library", file.string()));
     else if (const os::Library driver(name); !driver.is_open())
@@ -76,7 +73,6 @@ std::vector<std::string> why_no_driver() {
 ENTRY(clBuildProgram, 6)
 ENTRY(clCreateBuffer, 5)
 ENTRY(clCreateCommandQueue, 4)
-ENTRY(clCreateCommandQueueWithProperties, 4)
 ENTRY(clCreateContext, 6)
 ENTRY(clCreateImage, 6)
 ENTRY(clCreateImage2D, 8)
@@ -127,3 +123,22 @@ ENTRY(clSetEventCallback, 4)
 ENTRY(clSetKernelArg, 4)
 ENTRY(clSetKernelArgSVMPointer, 3)
 ENTRY(clWaitForEvents, 2)
+
+// Asks a library older than OpenCL 2.0 for the queue that its own function makes, where that has all
+// properties.
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_queue_properties* properties, cl_int* error) {
+  static const auto found =
+      clweave::device::library().function<decltype(&clCreateCommandQueueWithProperties)>(
+          "clCreateCommandQueueWithProperties");
+  if (found != nullptr) return found(context, device, properties, error);
+  cl_command_queue_properties flags = 0;
+  for (const auto* p = properties; p != nullptr && *p != 0; p += 2) {
+    if (*p != CL_QUEUE_PROPERTIES) {
+      if (error != nullptr) *error = CL_INVALID_OPERATION;
+      return nullptr;
+    }
+    flags = p[1];
+  }
+  return clCreateCommandQueue(context, device, flags, error);
+}

@@ -14,8 +14,10 @@ namespace clweave::os {
 std::string opencl_library();
 std::string nvml_library();
 
-// Lists the .icd files that OpenCL's library reads.
+// Lists what OpenCL's library reads for its drivers: .icd files; on Windows the drivers' own libraries.
 std::vector<std::filesystem::path> registered_drivers();
+// Returns the library that one of these stands for; empty if it names none.
+std::string library_of_driver(const std::filesystem::path& registered);
 
 // Returns what a user may not open of what drivers of GPUs open, and what would help. `root`: of /dev.
 std::vector<std::string> forbidden_nodes(const std::filesystem::path& root = "/");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 
 namespace clweave::os {
 
@@ -32,6 +33,13 @@ std::vector<std::filesystem::path> registered_drivers() {
   }
   std::ranges::sort(files);
   return files;
+}
+
+std::string library_of_driver(const fs::path& registered) {
+  std::ifstream in(registered);
+  std::string name;
+  in >> name;
+  return name;
 }
 
 std::vector<std::string> forbidden_nodes(const fs::path& root) {

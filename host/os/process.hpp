@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/namespaces.hpp"
-#include "os/handle.hpp"
 
 namespace clweave::os {
 
@@ -19,7 +19,7 @@ struct Program {
   std::string file;                                   // its path
   std::vector<std::string> words;                     // from the name that it is given on
   std::vector<std::string> variables = {};            // "NAME=value", which extend and replace this process's
-  std::optional<std::uint64_t> most_file_bytes = {};  // of a file that it writes
+  std::optional<std::uint64_t> most_file_bytes = {};  // of a file that it writes; not on Windows
 };
 
 // How a process ended.
@@ -70,8 +70,10 @@ class Process {
   bool kill();
 
  private:
+  struct Connection;  // of each system
+
   int id_ = -1;
-  Handle to_, from_, prints_;
+  std::unique_ptr<Connection> connection_;
   Take printed_;
   std::optional<Ending> ending_;
 };

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "os/clock.hpp"
+#include "os/handle.hpp"
 #include "os/new_process.hpp"
 
 namespace clweave::os {
@@ -160,16 +161,23 @@ Ending ending_of(int status) {
 
 }  // namespace
 
+struct Process::Connection {
+  Handle to, from, prints;
+};
+
 Process::Process(const Program& program, Take printed) : printed_(std::move(printed)) {
   Pipe down, up, print;
   id_ = start(program, {&down.read_end, &print.write_end, &print.write_end, &up.write_end});
-  to_ = std::move(down.write_end);
-  from_ = std::move(up.read_end);
-  prints_ = std::move(print.read_end);
-  for (const Handle* end : {&to_, &prints_}) fcntl(end->descriptor(), F_SETFL, O_NONBLOCK);
+  connection_ = std::make_unique<Connection>();
+  connection_->to = std::move(down.write_end);
+  connection_->from = std::move(up.read_end);
+  connection_->prints = std::move(print.read_end);
+  for (const Handle* end : {&connection_->to, &connection_->prints})
+    fcntl(end->descriptor(), F_SETFL, O_NONBLOCK);
 }
 
-Process::Process(const Program& program, const std::filesystem::path& log) {
+Process::Process(const Program& program, const std::filesystem::path& log)
+    : connection_(std::make_unique<Connection>()) {
   const Handle in = checked(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Handle out = checked(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   id_ = start(program, {&in, &out, &out});
@@ -180,11 +188,12 @@ Process::~Process() { stop(); }
 bool Process::send(std::string_view text) {
   while (!text.empty()) {
     // A process that prints more than a pipe holds would wait for this one, which waits for it.
-    pollfd ready[] = {{to_.descriptor(), POLLOUT, 0}, {prints_.descriptor(), POLLIN, 0}};
+    pollfd ready[] = {{connection_->to.descriptor(), POLLOUT, 0},
+                      {connection_->prints.descriptor(), POLLIN, 0}};
     const int events = poll(ready, 2, most_deaf_ms);
     if (events == 0 || (events < 0 && errno != EINTR)) return false;
     if (ready[1].revents != 0) take_print();
-    const ssize_t n = write(to_.descriptor(), text.data(), text.size());
+    const ssize_t n = write(connection_->to.descriptor(), text.data(), text.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(n));
@@ -195,12 +204,12 @@ bool Process::send(std::string_view text) {
 void Process::take_print() {
   char bytes[65536];
   // Not for ever: it may print as fast as this reads.
-  for (int pass = 0; pass < 16 && prints_; ++pass) {
-    const ssize_t got = read(prints_.descriptor(), bytes, sizeof bytes);
+  for (int pass = 0; pass < 16 && connection_->prints; ++pass) {
+    const ssize_t got = read(connection_->prints.descriptor(), bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return;
     if (got == 0) {
-      prints_.close();
+      connection_->prints.close();
       return;
     }
     printed_({bytes, static_cast<std::size_t>(got)});
@@ -216,15 +225,15 @@ Process::Heard Process::hear(std::string& answer, double seconds) {
       wait(0);
       return Heard::nothing;
     }
-    pollfd ready[] = {{from_.descriptor(), POLLIN, 0},
-                      {prints_.descriptor(), POLLIN, 0}};  // a closed one is passed over
+    pollfd ready[] = {{connection_->from.descriptor(), POLLIN, 0},
+                      {connection_->prints.descriptor(), POLLIN, 0}};  // a closed one is passed over
     const int n = poll(ready, 2, static_cast<int>(left * 1e3) + 1);
     if (n < 0 && errno == EINTR) return Heard::nothing;
     if (n <= 0) continue;
     if (ready[1].revents != 0) take_print();
     if (ready[0].revents == 0) continue;
     char bytes[65536];
-    const ssize_t got = read(from_.descriptor(), bytes, sizeof bytes);
+    const ssize_t got = read(connection_->from.descriptor(), bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Heard::end;
     answer.append(bytes, static_cast<std::size_t>(got));
