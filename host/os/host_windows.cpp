@@ -18,9 +18,11 @@ std::string host_name() {
 
 std::string system_name() {
   constexpr const wchar_t* key = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
-  const std::string name = registry_text(key, L"ProductName");
-  return fmt::format("{} {}, build {}", name.empty() ? "Windows" : name,
-                     registry_text(key, L"DisplayVersion"), registry_text(key, L"CurrentBuild"));
+  std::string name = registry_text(key, L"ProductName");
+  if (name.empty()) name = "Windows";
+  if (const std::string release = registry_text(key, L"DisplayVersion"); !release.empty())
+    name += " " + release;
+  return fmt::format("{}, build {}", name, registry_text(key, L"CurrentBuild"));
 }
 
 std::string processor_name() {
