@@ -47,6 +47,8 @@ struct Entry<declared> {
 
 std::string why_no_opencl() { return library().why(); }
 
+bool has_function(const char* name) { return library().function<void (*)()>(name) != nullptr; }
+
 std::vector<std::string> why_no_driver() {
   std::vector<std::string> out;
   for (const auto& file : registered_drivers()) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "device/loader.hpp"
 #include "device/open_device.hpp"
 
 namespace clweave::device {
@@ -95,6 +96,7 @@ void Memory::allocate_svm() {
   Plan::need((able & (fine ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)) != 0,
              fine ? "the device has no fine-grained shared virtual memory"
                   : "the device has no shared virtual memory");
+  Plan::need(has_function("clSVMAlloc"), "OpenCL's library has no clSVMAlloc: it is older than OpenCL 2.0");
   host_ = static_cast<std::byte*>(clSVMAlloc(
       device_.context()(), CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0), bytes(), 0));
   if (host_ == nullptr) throw cl::Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc");
