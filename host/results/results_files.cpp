@@ -81,7 +81,7 @@ std::string why_left_out(const std::string& path, ResultsFiles::What what) {
 
 // Says why an archive of a folder is passed over; empty: it is wanted, or broken, which its reading will say.
 std::string why_left_out(const std::string& archive) {
-  const std::string foreign = " is left out: no archive of clweave run --share";
+  constexpr const char* foreign = " is left out: no archive of clweave run --share";
   std::ifstream file(archive, std::ios::binary);
   std::array<char, 2> magic{};
   if (file && (!file.read(magic.data(), magic.size()) || magic != std::array{'P', 'K'})) return foreign;

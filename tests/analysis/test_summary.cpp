@@ -48,13 +48,14 @@ std::vector<Record> glance_rows() {
       const bool best = kernel == "copy" || kernel == "read" || kernel == "single" || kernel == "pipelined";
       const auto bytes = static_cast<double>(plan.cost.read + plan.cost.written);
       const auto flops = static_cast<double>(plan.cost.flops);
+      const auto number = [&](const char* axis) { return static_cast<double>(at.number(axis)); };
       if (family.name == "branch_divergence")
         one.time_s =
-            at.number("paths") == 1 ? 1e-4 : 1e-4 * std::max<double>(1, 32.0 / at.number("granularity"));
+            at.number("paths") == 1 ? 1e-4 : 1e-4 * std::max<double>(1, 32.0 / number("granularity"));
       else if (kernel == "chase")
-        one.time_s = 330e-9 * at.number("chain_length");
+        one.time_s = 330e-9 * number("chain_length");
       else if (kernel == "launch")
-        one.time_s = 1e-6 + 4.5e-6 * at.number("chain_length");
+        one.time_s = 1e-6 + 4.5e-6 * number("chain_length");
       else if (of_arithmetic(plan.peak))
         one.time_s = flops / (kernel == "arithmetic" ? 40e12 : 1e12);
       else

@@ -70,6 +70,9 @@ struct PseudoTerminal {
 
 // No terminal.
 struct Nowhere {
+  Nowhere() = default;
+  Nowhere(const Nowhere&) = delete;
+  Nowhere& operator=(const Nowhere&) = delete;
   ~Nowhere() { std::fclose(file); }
   std::FILE* file = std::fopen("/dev/null", "w");
 };
