@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/profile/peak_shares.hpp"
 #include "analysis/profile/profile.hpp"
@@ -78,11 +77,15 @@ void add_best(Table& table, const Family& family, const DeviceResults& device) {
 
 }  // namespace
 
-bool is_of_glance(const DeviceResults& device, const std::vector<Family>& families) {
+std::set<std::string> glance_ids(const std::vector<Family>& families) {
   std::set<std::string> ids;
   for (const auto& family : families) {
     for (const auto& at : cases_of(family, family.presets.glance, 0)) ids.insert(at.id());
   }
+  return ids;
+}
+
+bool is_of_glance(const DeviceResults& device, const std::set<std::string>& ids) {
   const auto is_peak = [](const CaseTimes& at) { return at.family() == peak_family; };
   return !std::ranges::all_of(device.cases, is_peak) &&
          std::ranges::all_of(device.cases,

@@ -290,13 +290,13 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   const auto devices = measured(set);
   std::string family;
   const CaseTimes* failed = nullptr;
-  const auto glances = std::ranges::count_if(
-      devices, [&](const DeviceResults* device) { return is_of_glance(*device, families); });
+  const auto ids = glance_ids(families);
+  const auto glances =
+      std::ranges::count_if(devices, [&](const DeviceResults* device) { return is_of_glance(*device, ids); });
   const auto rows = glances > 0 ? device_rows(set) : std::vector<DeviceRows>();
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceResults* device = devices[d];
-    add_device(out, *device, families,
-               glances > 0 && is_of_glance(*device, families) ? &rows.at(d) : nullptr);
+    add_device(out, *device, families, glances > 0 && is_of_glance(*device, ids) ? &rows.at(d) : nullptr);
     add_baselines(out, set, *device, families);
     for (const auto& at : device->cases) {
       if (failed == nullptr && at.failed()) failed = &at;
