@@ -21,6 +21,7 @@ class FileLock {
 
  private:
   FileLock() = default;
+  [[noreturn]] static void refuse(const std::string& path);
 
   Handle handle_;
 };

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "base/error.hpp"
-
 namespace clweave::os {
 
 FileLock::FileLock(const std::string& path) {
@@ -19,10 +17,7 @@ FileLock::FileLock(const std::string& path) {
   if (!handle_ || flock(handle_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
   const bool taken = errno == EWOULDBLOCK;
   handle_.close();
-  if (taken)
-    throw Error(ErrorCode::usage, path +
-                                      " is being written by another clweave: wait for its end, or choose "
-                                      "another name");
+  if (taken) refuse(path);
 }
 
 FileLock FileLock::of_folder(const std::string& path) {

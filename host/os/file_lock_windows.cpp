@@ -5,15 +5,14 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/error.hpp"
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 
 namespace {
 
-HANDLE open_file(const std::string& path, DWORD access, DWORD share, DWORD create, DWORD flags) {
-  return CreateFileW(wide(path).c_str(), access, share, nullptr, create, flags, nullptr);
+Handle open_file(const std::string& path, DWORD access, DWORD share, DWORD create, DWORD flags) {
+  return owned(CreateFileW(wide(path).c_str(), access, share, nullptr, create, flags, nullptr));
 }
 
 }  // namespace
@@ -21,20 +20,18 @@ HANDLE open_file(const std::string& path, DWORD access, DWORD share, DWORD creat
 FileLock::FileLock(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return;
-  const HANDLE file = open_file(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                                OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL);
-  if (file == INVALID_HANDLE_VALUE) return;
-  handle_ = Handle(reinterpret_cast<Handle::Value>(file));
+  handle_ = open_file(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                      OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL);
+  if (!handle_) return;
   // Others may not read or write what is locked: a byte that no file reaches.
   OVERLAPPED beyond{};
   beyond.OffsetHigh = 0x7FFFFFFF;
-  if (LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &beyond) != 0) return;
+  if (LockFileEx(system_handle(handle_), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+                 &beyond) != 0)
+    return;
   const bool taken = GetLastError() == ERROR_LOCK_VIOLATION || GetLastError() == ERROR_IO_PENDING;
   handle_.close();
-  if (taken)
-    throw Error(ErrorCode::usage, path +
-                                      " is being written by another clweave: wait for its end, or choose "
-                                      "another name");
+  if (taken) refuse(path);
 }
 
 // Folders have no locks here: a file in it that one process may have open, and that goes with it.
@@ -42,12 +39,9 @@ FileLock FileLock::of_folder(const std::string& path) {
   FileLock lock;
   const std::string name = (std::filesystem::path(path) / ".clweave.lock").string();
   for (;;) {
-    const HANDLE file =
+    lock.handle_ =
         open_file(name, GENERIC_WRITE, 0, OPEN_ALWAYS, FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE);
-    if (file != INVALID_HANDLE_VALUE) {
-      lock.handle_ = Handle(reinterpret_cast<Handle::Value>(file));
-      return lock;
-    }
+    if (lock.handle_) return lock;
     if (GetLastError() != ERROR_SHARING_VIOLATION && GetLastError() != ERROR_DELETE_PENDING) return lock;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

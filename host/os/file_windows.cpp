@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/file.hpp"
 
-#include <io.h>
-
 #include <algorithm>
 #include <cerrno>
 
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 
 namespace {
-
-HANDLE system_handle(const Handle& handle) { return reinterpret_cast<HANDLE>(handle.value()); }
-HANDLE system_handle(std::FILE* file) { return reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file))); }
 
 std::error_code write_all(HANDLE out, std::string_view text) {
   constexpr std::size_t most = std::size_t{1} << 30;
@@ -32,9 +27,9 @@ std::error_code write_all(HANDLE out, std::string_view text) {
 }
 
 bool same_file(HANDLE open, const std::string& path) {
-  const Handle there(reinterpret_cast<Handle::Value>(
-      CreateFileW(wide(path).c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                  OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr)));
+  const Handle there =
+      owned(CreateFileW(wide(path).c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                        nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   BY_HANDLE_FILE_INFORMATION one{}, other{};
   return there && GetFileInformationByHandle(open, &one) != 0 &&
          GetFileInformationByHandle(system_handle(there), &other) != 0 &&
@@ -67,7 +62,7 @@ std::error_code Handle::close() {
 }
 
 OutputFile::OutputFile(const std::string& path, Mode mode, std::error_code& error)
-    : handle_(reinterpret_cast<Handle::Value>(opened(path, mode))) {
+    : handle_(owned(opened(path, mode))) {
   if (!handle_) error = error_now();
 }
 
@@ -78,7 +73,7 @@ OutputFile OutputFile::of_stdout(std::error_code& error) {
                       FALSE, DUPLICATE_SAME_ACCESS) == 0)
     error = error_now();
   else
-    out.handle_ = Handle(reinterpret_cast<Handle::Value>(copy));
+    out.handle_ = owned(copy);
   return out;
 }
 
@@ -122,9 +117,9 @@ bool goes_to(std::FILE* out, const std::string& path) {
 std::FILE* open_to_read(const std::string& path) { return _wfopen(wide(path).c_str(), L"rbN"); }
 
 std::optional<std::string> first_bytes(const std::string& path, std::size_t most, std::error_code& error) {
-  const Handle file(reinterpret_cast<Handle::Value>(
-      CreateFileW(wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                  nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr)));
+  const Handle file = owned(CreateFileW(wide(path).c_str(), GENERIC_READ,
+                                        FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                        OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   std::string out(most, '\0');
   DWORD got = 0;
   if (!file || ReadFile(system_handle(file), out.data(), static_cast<DWORD>(most), &got, nullptr) == 0) {

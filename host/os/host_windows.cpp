@@ -6,7 +6,7 @@
 #include <map>
 
 #include "os/folders.hpp"
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/library.hpp"
 
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 

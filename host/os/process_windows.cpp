@@ -14,8 +14,8 @@
 #include "os/clock.hpp"
 #include "os/handle.hpp"
 #include "os/interrupt.hpp"
+#include "os/system_windows.hpp"
 #include "os/unseen_number.hpp"
-#include "os/wide_windows.hpp"
 
 namespace clweave::os {
 
@@ -27,11 +27,6 @@ constexpr const wchar_t* answer_variable = L"CLWEAVE_ANSWER_HANDLE";
 constexpr double most_deaf_s = 60;
 // How long a wait goes on before it looks for an interrupt, which comes in another thread.
 constexpr double slice_s = 0.05;
-
-HANDLE system_handle(const Handle& handle) { return reinterpret_cast<HANDLE>(handle.value()); }
-Handle owned(HANDLE handle) {
-  return Handle(handle == nullptr ? -1 : reinterpret_cast<Handle::Value>(handle));
-}
 
 [[noreturn]] void fail() { throw Error(ErrorCode::io, error_now().message()); }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/processor_use.hpp"
 
-#include <windows.h>
-
 #include "os/clock.hpp"
-#include "os/handle.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 
@@ -40,10 +38,10 @@ ProcessorUse processor_use() {
 }
 
 RunTimes run_times_of(int process) {
-  const HANDLE opened = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
-  if (opened == nullptr) return {};
-  const Handle closes(reinterpret_cast<Handle::Value>(opened));
-  return {process_s(opened), 0};
+  const Handle opened =
+      owned(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process)));
+  if (!opened) return {};
+  return {process_s(system_handle(opened)), 0};
 }
 
 }  // namespace clweave::os

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
+
+#include <io.h>
 
 #include <cwchar>
 
 namespace clweave::os {
+
+HANDLE system_handle(std::FILE* file) { return reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file))); }
 
 std::wstring wide(std::string_view utf8) {
   if (utf8.empty()) return {};

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/terminal.hpp"
 
-#include <io.h>
-#include <windows.h>
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 
-namespace {
-
-HANDLE handle_of(std::FILE* file) { return reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file))); }
-
-}  // namespace
-
 bool is_terminal(std::FILE* out) {
   DWORD mode = 0;
-  return GetConsoleMode(handle_of(out), &mode) != 0;
+  return GetConsoleMode(system_handle(out), &mode) != 0;
 }
 
 int terminal_columns(std::FILE* out) {
   CONSOLE_SCREEN_BUFFER_INFO screen{};
-  return GetConsoleScreenBufferInfo(handle_of(out), &screen) != 0
+  return GetConsoleScreenBufferInfo(system_handle(out), &screen) != 0
              ? screen.srWindow.Right - screen.srWindow.Left + 1
              : 0;
 }

@@ -2,7 +2,7 @@
 #include "os/this_program.hpp"
 
 #include "base/error.hpp"
-#include "os/wide_windows.hpp"
+#include "os/system_windows.hpp"
 
 namespace clweave::os {
 
