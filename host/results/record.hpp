@@ -198,7 +198,7 @@ void add_later_axes(Record&, const std::vector<Family>&);
 // Tells whether that may change the row, because it lacks an axis of its family.
 bool lacks_axes(const Record&, const std::vector<Family>&);
 
-// Formats the column dictionary of results/README.md as a Markdown table.
+// Formats the column dictionary of docs/formats.md as a Markdown table.
 std::string column_dictionary();
 
 }  // namespace clweave::results

@@ -353,8 +353,8 @@ TEST(Outcomes, HaveTheRangeOfSamplesWhereTheMedianHasNoInterval) {
   EXPECT_FALSE(outcome_of({"copy", {}, 1}, single).low_s) << "one sample knows no range";
 }
 
-TEST(Dictionary, StandsInTheResultsFolder) {
-  const auto path = std::filesystem::path(CLWEAVE_SOURCE_DIR) / "results" / "README.md";
+TEST(Dictionary, StandsInTheDocuments) {
+  const auto path = std::filesystem::path(CLWEAVE_SOURCE_DIR) / "docs" / "formats.md";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " does not exist";
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
