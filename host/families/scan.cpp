@@ -66,6 +66,7 @@ bool is_valid_tuple(const Case& at, const ScanDesign& design) {
   const bool tuples = at.number("tuple") > 1, orders = at.number("scan_order") > 1;
   if (design.tuples == Tuples::in_state && !tuples && !orders) return false;  // other designs do plain scans
   if (design.tuples == Tuples::none && tuples) return false;
+  if (design.tuples == Tuples::strided && (!tuples || at.is("tuple_by", "reorder"))) return false;
   if (at.is("tuple_by", "reorder"))
     return tuples && !orders && design.tuples != Tuples::in_state && is_inclusive_sum(at);
   // Excludes OpenCL's sub-groups, which may have fewer work-items than a tuple has values.
@@ -99,7 +100,7 @@ bool is_valid(const Case& at) {
 // Searches large tiles where a state has many words, because fewer tiles pass on fewer of them.
 Values per_work_item_values(const Case& at, const DeviceInfo&) {
   const ScanDesign& design = scan_design_of(at);
-  if (design.tuples == Tuples::in_state) return {16, 32, 48, 64};
+  if (design.tuples == Tuples::in_state || design.tuples == Tuples::strided) return {16, 32, 48, 64};
   return design.tile == ScanDesign::Storage::local ? Values{16, 4, 8, 32, 48} : Values{16};
 }
 
@@ -125,7 +126,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        "the same by persistent work-groups, which publish their aggregate before they scan and load the "
        "next tile before they wait; sam: persistent work-groups, prefixes from a circular buffer of "
        "aggregates (Maleki 2016); binomial: one look-back for all orders and tuple components, weighted by "
-       "binomial coefficients; cpu: one pass by one work-item per work-group with wide vectors; encode: "
+       "binomial coefficients; strided: one pass over tuples of any size, by work-items that have one "
+       "component each; cpu: one pass by one work-item per work-group with wide vectors; encode: "
        "delta coding (each element minus the one before), which a scan undoes; encode_run: the same, one "
        "work-item per work-group encodes a contiguous run; copy: clEnqueueCopyBuffer of as many bytes",
        kernels},
@@ -155,8 +157,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {1},
        .domain = whole(1, 8)},
       {.name = "tuple",
-       .meaning = "interleaved components, each scanned on its own; sam and binomial scan interleaved tuples "
-                  "of any size; register_tile and pipelined need powers of two",
+       .meaning =
+           "interleaved components, each scanned on its own; sam, binomial and strided scan interleaved "
+           "tuples of any size; register_tile and pipelined need powers of two",
        .values = {1},
        .domain = whole(1, 32)},
       {"tuple_by",
@@ -207,8 +210,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {"yes", "no"},
        .tunable = true,
        .when = design_is(&ScanDesign::prefetch)},
-      registers_axis("register_tile, pipelined, sam and binomial", design_is(&ScanDesign::ptx)),
-      subgroup_axis("how work-items scan (ptx: only register_tile, pipelined, sam and binomial):"),
+      registers_axis("register_tile, pipelined, sam, binomial and strided", design_is(&ScanDesign::ptx)),
+      subgroup_axis("how work-items scan (ptx: only register_tile, pipelined, sam, binomial and strided):"),
       chunk_axis("a tile of cpu or a run of encode_run", {256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
        .meaning = "KiB per batch of kernel batched",
@@ -216,8 +219,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .domain = whole(1, 1 << 30),
        .search_values = where(design_is(&ScanDesign::batches), batch_kib)},
-      spin_limit_axis("lookback_fallback, lookback_parallel, register_tile, pipelined, binomial and cpu",
-                      falls_back),
+      spin_limit_axis(
+          "lookback_fallback, lookback_parallel, register_tile, pipelined, binomial, strided and cpu",
+          falls_back),
       state_axis(),
       fault_rate_axis()};
   // Exempts the driver's copy from tuning.
@@ -324,7 +328,9 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                   "kernel=lookback_parallel,binomial type=uint tuple=" + all_tuples + " n=" + n +
                       " group=64 per_work_item=32",
                   "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n +
-                      " group=128 vectors_per_item=12 subgroup_impl=ptx,amd"} +
+                      " group=128 vectors_per_item=12 subgroup_impl=ptx,amd",
+                  "kernel=strided type=uint tuple=" + all_tuples + " n=" + n +
+                      " per_work_item=48 window=64 subgroup_impl=portable,ptx,amd"} +
            sam(n, " scan_order=" + all_orders, best) +
            Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n +
                   " group=512 vectors_per_item=2"} +
@@ -371,6 +377,10 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "group=32 per_work_item=4 window=4",
            "kernel=binomial type=int task=round_trip signal=image scan_order=2 n=4099 group=32 "
            "per_work_item=4 window=4",
+           "kernel=strided tuple=2,3,5,32 n=1,4099 group=64 per_work_item=4 window=8",
+           "kernel=strided type=long op=max form=exclusive tuple=7 n=4099 group=32 per_work_item=2 window=4 "
+           "state_width=half fault_rate=2",
+           "kernel=strided type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 per_work_item=4",
            "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state_width=half fault_rate=2",
            "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_parallel "
            "n=1,4099 group=64 per_work_item=4" +
@@ -389,6 +399,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 vectors_per_item=2" +
                own,
            "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 vectors_per_item=3" + own,
+           "kernel=strided tuple=3,12,32 n=9001 group=64 per_work_item=4" + own,
+           "kernel=strided type=ulong op=max form=exclusive tuple=5 n=9001 group=64 per_work_item=4" + own,
            "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 vectors_per_item=2" + own},
       .glance = {"kernel=pipelined,cpu n=33554432 per_work_item=16 vectors_per_item=8"},
       .quick =
@@ -398,6 +410,9 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            "kernel=lookback_parallel,binomial tuple=8 n=4194304 per_work_item=32",
            "kernel=binomial scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx,amd",
            "kernel=pipelined tuple=8 n=4194304 group=128 vectors_per_item=12 subgroup_impl=portable,ptx,amd",
+           // Tuples that are no powers of two: few components, and many.
+           "kernel=binomial tuple=3 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx,amd",
+           "kernel=strided tuple=12 n=4194304 per_work_item=48 window=64 subgroup_impl=portable,ptx,amd",
            "kernel=sam tuple=1,2,8 n=4194304 vectors_per_item=4",
            "kernel=encode type=int signal=image scan_order=2 n=4194304",
            "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_work_item=32"},
@@ -419,11 +434,12 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                  "scan_order=1,2,8 tuple=1,3 n=4194304",
                  "kernel=lookback_fallback n=16777216 fault_rate=0,2,8,64,512"} +
           grown({1 << 26, 1 << 28}),
-      // Includes binomial, which the tuner would otherwise miss: it serves orders and tuples.
+      // Includes binomial and strided, which the tuner would otherwise miss: they serve orders and tuples.
       .tune = {"kernel=pipelined,register_tile,lookback_parallel,lookback_fallback,three_phase,cpu",
                "kernel=pipelined,register_tile subgroup_impl=ptx group=128,256 window=64",
                "kernel=pipelined,register_tile subgroup_impl=amd group=128,256",
-               "kernel=binomial group=128 per_work_item=48 subgroup_impl=portable,ptx,amd"}};
+               "kernel=binomial group=128 per_work_item=48 subgroup_impl=portable,ptx,amd",
+               "kernel=strided window=64 per_work_item=48 subgroup_impl=portable,ptx,amd"}};
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
   s.components = s.is(Tuples::by_component) && !s.reorder ? s.tuple : 1;
   const bool tuples = s.tuple > 1 && !in_state && !s.reorder && s.components == 1;
   s.interleaved = tuples && s.is(Tuples::interleaved);
-  const bool structs = tuples && !s.interleaved;
+  const bool strided = s.is(Tuples::strided);
+  const bool structs = tuples && !s.interleaved && !strided;
   const std::uint64_t together = affine ? 2 : structs ? s.tuple : 1;
   s.state_values = in_state ? s.order * s.tuple : s.is(Tuples::none) ? s.order : tuples ? s.tuple : 1;
   s.bytes = value_bytes * together;
@@ -33,9 +34,13 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
   s.values = affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
   s.elements_per_work_item = at.count("per_work_item", 1, 64);
-  // A work-item with states of tuples takes whole tuples and whole vectors.
+  s.stage_values = std::min(4 * vector_bytes / value_bytes,
+                            round_up(s.elements_per_work_item, vector_bytes / value_bytes));
+  // A work-item with states of tuples takes whole tuples and whole vectors, one of a strided tile whole
+  // vectors.
   s.elements_per_work_item =
       in_state  ? round_up(s.elements_per_work_item, std::lcm(s.tuple, vector_bytes / value_bytes))
+      : strided ? round_up(s.elements_per_work_item, s.stage_values)
       : structs ? std::max<std::uint64_t>(1, s.elements_per_work_item / s.tuple)
                 : s.elements_per_work_item;
 }
@@ -43,7 +48,7 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
 std::uint64_t tile_of(const ScanConfig& s, const Case& at) {
   if (s.design->on_cpu())
     return round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16);
-  return s.group *
+  return (s.is(Tuples::strided) ? s.shares : s.group) *
          (s.design->in_registers() ? s.vectors * (vector_bytes / s.bytes) : s.elements_per_work_item);
 }
 
@@ -64,6 +69,7 @@ ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t v
   s.tuple = at.count("tuple", 1, 32);
   s.vectors = at.count("vectors_per_item", 1, 64);
   set_elements(s, at, value_bytes);
+  s.shares = s.group - s.group % s.tuple;
   s.tile = tile_of(s, at);
   s.tiles = ceil_div(s.n, s.tile);
   return s;

@@ -16,17 +16,21 @@ struct ScanConfig : Tiles {
   Op op = Op::sum;
   bool exclusive = false, reorder = false, round_trip = false;
   std::uint64_t order = 0, tuple = 0;
-  std::uint64_t scans = 0;                                // one after the other
-  std::uint64_t values = 0, n = 0;                        // numbers; elements: tuples, maps, or numbers
-  std::uint64_t bytes = 0, state_bytes = 0;               // of an element; of the state of a run of them
-  std::uint64_t state_values = 0;                         // values of a state
-  std::uint64_t components = 0;                           // of a tuple, if each has states of its own; else 1
-  bool interleaved = false;                               // scans tuples by Tuples::interleaved
+  std::uint64_t scans = 0;                   // one after the other
+  std::uint64_t values = 0, n = 0;           // numbers; elements: tuples, maps, or numbers
+  std::uint64_t bytes = 0, state_bytes = 0;  // of an element; of the state of a run of them
+  std::uint64_t state_values = 0;            // values of a state
+  std::uint64_t components = 0;              // of a tuple, if each has states of its own; else 1
+  bool interleaved = false;                  // scans tuples by Tuples::interleaved
+  std::uint64_t shares = 0;        // work-items of a group that have values of a tile, of Tuples::strided
+  std::uint64_t stage_values = 0;  // values of each of them that are in local memory at a time
   std::uint64_t elements_per_work_item = 0, vectors = 0;  // of a work-item, which has one or the other
 
   bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }
   // Tells whether each lane of a warp looks back with one value of a state: warp_state.cl.
-  bool has_value_per_lane() const { return ptx() && (interleaved || is(ScanDesign::Tuples::in_state)); }
+  bool has_value_per_lane() const {
+    return ptx() && (interleaved || is(ScanDesign::Tuples::in_state) || is(ScanDesign::Tuples::strided));
+  }
 };
 
 inline constexpr std::uint64_t vector_bytes = 16;

@@ -30,6 +30,8 @@ struct ScanDesign {
     structs,      // an element of the input is a whole tuple, and so is the sum in a tile state
     interleaved,  // an element is one number; place i of every OpenCL vector holds the same component, so
                   // tuple sizes are powers of two; a tile state holds a sum per component
+    strided,      // an element is one number; work-items access numbers a tuple apart in local memory; a tile
+                  // state holds a sum per component
     by_component,  // an element is one number; a tile has a state per component, each with one sum
     in_state,      // an element is one number; a tile state holds a sum per component and scan order
     none,          // no tuples

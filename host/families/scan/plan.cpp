@@ -57,6 +57,9 @@ std::uint64_t register_tile_bytes(const ScanConfig& s) {
 std::uint64_t local_bytes_of(const ScanConfig& s) {
   if (s.design->on_cpu()) return 1024;
   if (s.design->in_registers()) return register_tile_bytes(s);
+  if (s.is(Tuples::strided))  // a run of a tile is padded by less than the banks
+    return s.bytes * (s.shares * s.stage_values + s.shares / s.tuple * subgroup_size + 2 * s.group) +
+           s.state_bytes + 32 + (s.ptx() ? 0 : look_back_bytes(s));
   if (!s.is(Tuples::in_state)) return bytes_with_tile_of(s, s.tile);
   const std::uint64_t vectors = s.group * (s.elements_per_work_item * s.bytes / vector_bytes | 1);
   return vectors * vector_bytes + 32 +
@@ -70,7 +73,9 @@ void check_supported(const ScanConfig& s, const DeviceInfo& device) {
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.interleaved || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that lane i of every vector holds the same component; "
-             "sam, binomial and lookback_parallel take others");
+             "sam, binomial, strided and lookback_parallel take others");
+  Plan::need(!s.is(Tuples::strided) || s.tuple <= s.group,
+             "group must be at least tuple: a work-item has one component");
   Plan::need(!s.has_value_per_lane() || s.state_values <= subgroup_size,
              "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp inspects one state "
              "per step");
@@ -255,7 +260,9 @@ void define_single_pass(Plan& p, const Case& at, const DeviceInfo& device, const
     p.define("STATES_PER_LANE",
              s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.state_values) : std::uint64_t{1}) /
                  subgroup_size);
-  if (design.in_registers() || s.is(Tuples::in_state)) p.define("VEC", vector_bytes / value_bytes);
+  if (design.in_registers() || s.is(Tuples::in_state) || s.is(Tuples::strided))
+    p.define("VEC", vector_bytes / value_bytes);
+  if (s.is(Tuples::strided)) p.define("STAGE_VALUES", s.stage_values);
   if (design.in_registers()) p.define("VECTORS", s.vectors);
   if (s.is(Tuples::interleaved))
     p.define("TILE_SCAN", s.interleaved ? "scan/tuple_scan.cl" : "scan/value_scan.cl");
