@@ -429,7 +429,7 @@ TEST_F(OwnKernels, SpeedUpsHaveAnInterval) {
   refuse({"show", csv(), "--baseline", "kernel=minus"}, {"no row is of it", "kernel=plus", "kernel=times"});
   // Peaks have an axis of that name, too, but no row of the baseline.
   const std::string paper = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/paper.zip",
-                    with_peaks = csv() + ".peaks.csv";
+                    with_peaks = csv() + ".both.csv";
   std::ofstream(with_peaks)
       << succeed({"show", paper, "--raw", "--csv", "--family", "peak,matrix_product"}).out;
   EXPECT_THAT(succeed({"show", with_peaks, "--baseline", "kernel=naive"}).out,

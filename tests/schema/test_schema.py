@@ -111,6 +111,14 @@ class Schemas(unittest.TestCase):
         self.assertEqual(whole, [{**dict.fromkeys(whole[0]), **row} for row in
                                  map(json.loads, said("show", QUICK[0], "--raw", "--jsonl").splitlines())])
 
+    def sessions(self):
+        """The sessions as CSVs: fleet reads no archives."""
+        paths = [os.path.join(FOLDER, os.path.basename(path).replace(".zip", ".csv")) for path in AA]
+        for path, copy in zip(AA, paths):
+            with unpacked(path) as source, open(copy, "w", newline="") as target:
+                target.write(source.read())
+        return paths
+
     def check_rows_as_json(self, path):
         rows = json.loads(said("show", path, "--raw", "--json"))
         with unpacked(path) as file:
@@ -158,7 +166,7 @@ class Schemas(unittest.TestCase):
         devices = self.check_output("compare-devices.json", "compare-devices", *QUICK)
         self.assertIn("copy", devices["devices"][0]["peaks"])
         self.assertTrue(devices["families"][0]["variants"][0]["devices"] and devices["inversions"])
-        self.check_output("fleet.json", "fleet", *AA, code=(0, 1, 6))
+        self.check_output("fleet.json", "fleet", *self.sessions(), code=(0, 1, 6))
 
     def test_health(self):
         reference = os.path.join(FOLDER, "reference.json")
