@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# chosen: selects committed results files of each device; for scripts/results and tests/golden/check
+# chosen: selects committed results files of each device; for scripts/results and tests
 
-# newest KIND DEVICE..: prints the newest file of that kind of each device
-newest() {
+# of_kind KIND DEVICE..: prints the file KIND.zip of each device that has one
+of_kind() {
   local kind=$1 device
   shift
   for device in "$@"; do
-    find "$device" -maxdepth 1 \( -name "*-$kind.csv" -o -name "*-$kind.zip" \) | sort | tail -1
+    if [[ -e ${device%/}/$kind.zip ]]; then echo "${device%/}/$kind.zip"; fi
   done
 }
-# of_claims DEVICE..: prints the files that decide claims; claims-more has cases of later rules
+# of_claims DEVICE..: prints the files that decide claims
 of_claims() {
-  local device
+  local device kind
   for device in "$@"; do
-    newest claims "$device"
-    find "$device" -maxdepth 1 \( -name '*-claims-more.zip' -o -name '*-paper.csv' -o -name '*-paper.zip' -o -name '*-search.zip' \) | sort
+    for kind in claims paper search; do of_kind "$kind" "$device"; done
   done
 }

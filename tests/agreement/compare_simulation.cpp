@@ -18,6 +18,7 @@
 #include "agreement/compare_worlds.hpp"
 #include "analysis/compare/changes.hpp"
 #include "analysis/compare/partly_known.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave;
@@ -32,12 +33,11 @@ constexpr std::size_t counts_of_runs[] = {1, 2, 3, 5};
 std::vector<ResultsSet> sessions_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    if (file.path().filename().string().find("-aa-") != std::string::npos)
-      files.push_back(file.path().string());
+    if (file.path().filename().string().starts_with("sessions-")) files.push_back(file.path().string());
   }
   std::ranges::sort(files);
   std::vector<ResultsSet> out;
-  for (const auto& file : files) out.push_back(results::read_results({file}, {}));
+  for (const auto& file : files) out.push_back(results::read_results(commands::unpacked({file}), {}));
   return out;
 }
 

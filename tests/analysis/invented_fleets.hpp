@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/fleet/fleet.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::fleet {
@@ -24,8 +25,8 @@ inline const IdenticalDevices& real_sessions() {
   static const ResultsSet set = [] {
     std::vector<std::string> files;
     for (int i = 1; i <= 4; ++i)
-      files.push_back(fmt::format("{}/results/nvidia-h200/2026-11-22-aa-{}.csv", CLWEAVE_SOURCE_DIR, i));
-    return read_results(files, all_families());
+      files.push_back(fmt::format("{}/results/nvidia-h200/sessions-{}.zip", CLWEAVE_SOURCE_DIR, i));
+    return read_results(commands::unpacked(files), all_families());
   }();
   static const IdenticalDevices devices = identical_devices(set, Unit::session).at(0);
   return devices;

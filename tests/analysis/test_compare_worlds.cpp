@@ -6,6 +6,7 @@
 
 #include "agreement/compare_worlds.hpp"
 #include "analysis/compare/changes.hpp"
+#include "commands/read_results.hpp"
 #include "suite/all_families.hpp"
 
 using namespace clweave::commands;
@@ -16,9 +17,10 @@ namespace {
 const std::vector<KnownCase>& h200() {
   static const std::vector<KnownCase> cases = [] {
     std::vector<ResultsSet> sessions;
-    for (const char* name : {"22-aa-1", "22-aa-2", "22-aa-3", "22-aa-4", "23-aa-5"})
-      sessions.push_back(read_results(
-          {fmt::format("{}/results/nvidia-h200/2026-11-{}.csv", CLWEAVE_SOURCE_DIR, name)}, all_families()));
+    for (int i = 1; i <= 5; ++i)
+      sessions.push_back(read_results(clweave::commands::unpacked({fmt::format(
+                                          "{}/results/nvidia-h200/sessions-{}.zip", CLWEAVE_SOURCE_DIR, i)}),
+                                      all_families()));
     return known_cases(sessions);
   }();
   return cases;

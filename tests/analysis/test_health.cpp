@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/compared_rows.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -171,14 +172,14 @@ TEST(Health, OfRealSessionsPassesEachByTheOthers) {
     std::vector<std::string> others;
     std::string own;
     for (int i = 1; i <= 4; ++i) {
-      auto file = fmt::format("{}/results/nvidia-h200/2026-11-22-aa-{}.csv", CLWEAVE_SOURCE_DIR, i);
+      auto file = fmt::format("{}/results/nvidia-h200/sessions-{}.zip", CLWEAVE_SOURCE_DIR, i);
       if (i == left_out)
         own = file;
       else
         others.push_back(file);
     }
-    const auto good = references_of(read_results(others, all_families()));
-    ResultsSet set = read_results({own}, all_families());
+    const auto good = references_of(read_results(clweave::commands::unpacked(others), all_families()));
+    ResultsSet set = read_results(clweave::commands::unpacked({own}), all_families());
     EXPECT_EQ(health_of(set, good).at(0).health(), Health::pass) << own;
     for (auto& at : set.devices.at(0).cases) {
       for (auto& run : at.runs) run.time_s *= at.family() == "copy" ? 1.08 : 1;

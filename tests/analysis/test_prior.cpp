@@ -14,6 +14,7 @@
 
 #include "analysis/compare/changes.hpp"
 #include "analysis/rows/prior.hpp"
+#include "commands/read_results.hpp"
 #include "results/results_set.hpp"
 #include "suite/all_families.hpp"
 
@@ -29,19 +30,14 @@ const std::string h200 = "nvidia-h200", pocl_3 = "epyc-2-cores-pocl-3", pocl_5 =
                   rusticl = "epyc-2-cores-rusticl";
 
 std::string file_of(const std::string& device, int session) {
-  for (const auto& file :
-       std::filesystem::directory_iterator(fmt::format("{}/results/{}", CLWEAVE_SOURCE_DIR, device))) {
-    if (file.path().filename().string().ends_with(fmt::format("-aa-{}.csv", session)))
-      return file.path().string();
-  }
-  throw std::runtime_error(fmt::format("{} has no session {}", device, session));
+  return fmt::format("{}/results/{}/sessions-{}.zip", CLWEAVE_SOURCE_DIR, device, session);
 }
 
 const ResultsSet& session(int i, const std::string& device = h200) {
   static std::map<std::string, std::vector<ResultsSet>> known;
   auto& read = known[device];
   for (int s = static_cast<int>(read.size()) + 1; s <= sessions; ++s)
-    read.push_back(read_results({file_of(device, s)}, all_families()));
+    read.push_back(read_results(clweave::commands::unpacked({file_of(device, s)}), all_families()));
   return read.at(static_cast<std::size_t>(i));
 }
 

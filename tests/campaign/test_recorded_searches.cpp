@@ -145,24 +145,15 @@ INSTANTIATE_TEST_SUITE_P(
     OnAnH200, RecordedSearch,
     testing::Values(
         // The published search: 16 Mi words, 1056 launches.
-        Recording{"2026-11-24-copy-search.zip",
-                  "copy",
-                  {"kernel", "width", "group", "groups", "split"},
-                  "setup=outside/"},
+        Recording{"search.zip", "copy", {"kernel", "width", "group", "groups", "split"}, "setup=outside/"},
         // 64 Mi words, four kernels.
-        Recording{"2026-11-21-copy-tune.zip", "copy", {"kernel", "width", "group", "groups", "ilp"}, "copy/"},
+        Recording{"tune.zip", "copy", {"kernel", "width", "group", "groups", "ilp"}, "/n=67108864/"},
         // Reductions of 192 Mi words by three kernels.
-        Recording{"2026-11-23-reduction-tune.zip",
-                  "reduction",
-                  {"kernel", "group", "unroll", "groups_per_cu"},
-                  "reduction/"},
+        Recording{"tune.zip", "reduction", {"kernel", "group", "unroll", "groups_per_cu"}, "reduction/"},
         // 16 Mi words, two kernels, groups of 32 to 1024.
-        Recording{"2026-11-21-copy-tune-launch.zip",
-                  "copy",
-                  {"kernel", "width", "group", "groups", "store"},
-                  "copy/"}),
+        Recording{"tune.zip", "copy", {"kernel", "width", "group", "groups", "store"}, "/n=16777216/"}),
     [](const auto& of) {
-      std::string name = of.param.file;
+      std::string name = fmt::format("{}{}{}", of.param.file, of.param.family, of.param.work);
       std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
       return name;
     });

@@ -539,7 +539,7 @@ TEST_F(Cli, ListJsonHasTheSame) {
 
 TEST_F(Cli, RawRowsAreForProgramsAlone) {
   show({});
-  const std::string file = CLWEAVE_SOURCE_DIR "/results/epyc-2-cores-pocl-3/2026-11-23-quick.csv";
+  const std::string file = CLWEAVE_SOURCE_DIR "/results/xeon-2-cores-pocl-3/quick.zip";
   const Ended text = run({"show", file, "--raw"});
   EXPECT_EQ(text.code, 2);
   EXPECT_THAT(text.err, HasSubstr("add --csv, --json or --jsonl"));
@@ -1447,9 +1447,9 @@ TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
 
 // The folder that an archive is unpacked to is gone when one looks for it.
 TEST_F(Cli, NotesNameArchivesAsTheyWereTyped) {
-  const std::string archive = CLWEAVE_SOURCE_DIR "/results/xeon-2-cores-intel/2026-11-28-quick.zip";
+  const std::string archive = CLWEAVE_SOURCE_DIR "/results/xeon-2-cores-intel/quick.zip";
   EXPECT_THAT(run({"show", archive, "--family", "tlb"}).err,
-              HasSubstr("note: " + archive + "/2026-11-28-quick.csv: 1 of "));
+              HasSubstr("note: " + archive + "/quick.csv: 1 of "));
 }
 
 TEST_F(Cli, AGuardWithoutAWordIsRefused) {

@@ -8,6 +8,7 @@ Ends with 77, some not read, where PyYAML is missing.
 """
 import csv
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 import xml.etree.ElementTree as xml
 
 try:
@@ -25,7 +27,7 @@ except ImportError:
 cmake, clweave = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve())
 source, scratch = pathlib.Path(sys.argv[3]).resolve(), pathlib.Path(sys.argv[4]).resolve()
 archives, out = scratch / 'archives', scratch / 'out'
-results = source / 'results/nvidia-h200/2026-11-23-compaction-kept.csv'
+results = scratch / 'baselines.csv'
 homepage = 'https://github.com/somebody/clweave'
 manifests = {'winget/clweave.clweave.yaml', 'winget/clweave.clweave.locale.en-US.yaml',
              'winget/clweave.clweave.installer.yaml', 'homebrew/clweave.rb', 'conda/recipe.yaml', 'arch/PKGBUILD',
@@ -150,8 +152,8 @@ if yaml:
 # ---- Phoronix Test Suite: installs, measures, and finds every result in what the program prints.
 home = scratch / 'home'
 home.mkdir()
-with open(source / 'results/nvidia-h100/2026-11-28-quick.csv', newline='') as file:
-    header, *rows = csv.reader(file)
+with zipfile.ZipFile(source / 'results/nvidia-h100/quick.zip') as archive:
+    header, *rows = csv.reader(io.StringIO(archive.read('quick.csv').decode()))
 rows = [row for row in rows if row[header.index('family')] in ('latency', 'peak', 'transfer')]
 with open(scratch / 'profiled.csv', 'w', newline='') as file:
     csv.writer(file, lineterminator='\n').writerows([header, *rows, ['#end', len(rows)] + [''] * (len(header) - 2)])
@@ -190,6 +192,8 @@ git('add', '.', cwd=repository)
 git('commit', '-qm', 'second', cwd=repository)
 (tools / 'gh').write_text(f'#!/bin/sh\necho "$*" >>{scratch}/gh\ncase $* in *--paginate*) cat {scratch}/comments ;; esac\n')
 (tools / 'gh').chmod(0o755)
+with zipfile.ZipFile(source / 'results/nvidia-h200/baselines.zip') as archive:
+    results.write_bytes(archive.read('baselines.csv'))
 inputs = {**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}', 'RESULTS': str(results), 'KERNELS': 'saxpy.cl',
           'PRESET': 'smoke', 'OPTIONS': '--device cpu', 'BASELINE': '', 'SESSIONS': '2', 'FAIL_ON': '', 'COMMENT': 'true',
           'PULL_REQUEST': '7', 'GITHUB_REPOSITORY': 'somebody/clweave', 'RUNNER_TEMP': str(temporary),

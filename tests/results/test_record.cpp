@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "commands/read_results.hpp"
 #include "results/provenance.hpp"
 #include "results/row.hpp"
 #include "suite/family.hpp"
@@ -434,8 +435,8 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
     return cases.size() == 1 ? cases.front().id() : "";
   };
   int rows = 0;
-  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-compaction-large.csv";
-  for (auto& record : records_of(read_csv(path), path)) {
+  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/paper.zip";
+  for (auto& record : records_of(read_csv(clweave::commands::unpacked({path}).at(0)), path)) {
     add_later_axes(record, families);
     if (record.family != "compaction" || !record.finding.empty()) continue;
     ++rows;
@@ -479,8 +480,8 @@ TEST(FormerNames, OfValuesBecomeTodays) {
 
 TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
   const auto& families = all_families();
-  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-compaction-large.csv";
-  for (auto& record : records_of(read_csv(path), path)) {
+  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/paper.zip";
+  for (auto& record : records_of(read_csv(clweave::commands::unpacked({path}).at(0)), path)) {
     add_later_axes(record, families);
     const auto family = std::ranges::find(families, record.family, &Family::name);
     if (family == families.end() || !record.finding.empty()) continue;

@@ -3,7 +3,7 @@
 // share.
 //
 // A single run does not show its own spread between processes, so that of repeated sessions stands for it
-// (results/*/*-aa-*.csv: preset quick, a process each, four in a row and a fifth half a day later, on the
+// (results/*/sessions-*.zip: preset quick, a process each, four in a row and a fifth half a day later, on the
 // H200 on another board). On an H200 it depends on the time of a command: cases bound by the launch rate
 // differ by an eighth, cases above 60 us by a few thousandths. On a CPU that others share they differ by a
 // quarter, and one case in a hundred by a factor of two or more.
