@@ -4,12 +4,14 @@
 // SHARES            work-items with values of the tile, a multiple of TUPLE; work-item i has component i % TUPLE
 // SHARE_VALUES      values of each of them
 #pragma once
-#include "scan/warp_state.cl"
-#ifdef EDITOR
+#if defined(EDITOR) && !defined(SHARES)
 #define TUPLE 4
 #define SHARES GROUP
 #define SHARE_VALUES 4
+#define ELEMENT_VALUES TUPLE
+#define INPUT VALUE
 #endif
+#include "scan/warp_state.cl"
 
 typedef const __local Value* TilePrefix;  // of each component
 

@@ -69,7 +69,7 @@ ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t v
   s.tuple = at.count("tuple", 1, 32);
   s.vectors = at.count("vectors_per_item", 1, 64);
   set_elements(s, at, value_bytes);
-  s.shares = s.group - s.group % s.tuple;
+  s.shares = std::max(s.tuple, s.group - s.group % s.tuple);  // smaller groups are refused: plan.cpp
   s.tile = tile_of(s, at);
   s.tiles = ceil_div(s.n, s.tile);
   return s;
