@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 
+#include "commands/read_results.hpp"
 #include "analysis/compared_rows.hpp"
 #include "base/number.hpp"
 #include "base/zip.hpp"
@@ -236,8 +237,10 @@ TEST_F(Folder, AMergeRefusesEditedCellsToo) {
 // Holds every committed file against the same rules.
 TEST(EditedCells, AreInNoCommittedFile) {
   std::size_t rows = 0;
-  const auto files = results_files({CLWEAVE_SOURCE_DIR "/results"}, ResultsFiles::rows);
-  for (const auto& file : files.paths) {
+  std::vector<std::string> archives;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(CLWEAVE_SOURCE_DIR "/results"))
+    if (entry.path().extension() == ".zip") archives.push_back(entry.path().string());
+  for (const auto& file : clweave::commands::unpacked(archives)) {
     CsvReader reader(file);
     RecordReader records(reader.header(), file, reader.dialect());
     CsvTable::Row row;
