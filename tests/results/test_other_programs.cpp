@@ -10,10 +10,10 @@
 #include <fstream>
 #include <functional>
 
-#include "commands/read_results.hpp"
 #include "analysis/compared_rows.hpp"
 #include "base/number.hpp"
 #include "base/zip.hpp"
+#include "commands/read_results.hpp"
 #include "results/contradictions.hpp"
 #include "results/merge.hpp"
 #include "results/results_files.hpp"
