@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// strided: scans interleaved tuples of any size in one pass with decoupled look-back (Merrill & Garland
-// 2016), a sum per component.
+// strided: scans interleaved tuples of any size in one pass with decoupled look-back (Merrill & Garland 2016).
 //
 // Value i of the input belongs to component i % TUPLE. A tile is SEGMENTS runs of whole tuples. A work-item has one
-// component of one run, in registers: values that lie TUPLE places apart. They pass through local memory, some tuples of
-// each run at a time, where neighbouring work-items access neighbouring values whatever TUPLE is. A work-item has one
-// sum, where binomial.cl has TUPLE of them, and a tile may be larger than local memory: as a state has TUPLE sums, fewer
-// tiles bring more than many.
+// component of one run, in registers: values that lie TUPLE places apart. They pass through local memory, some tuples
+// of each run at a time, where neighbouring work-items access neighbouring values whatever TUPLE is. So a work-item has
+// one sum, where binomial.cl has TUPLE of them, and a tile may be larger than local memory. Large tiles pay off: a
+// tile's state has TUPLE sums, and every later tile that looks back reads all of them.
 //
 // TUPLE             components of a tuple, GROUP at most
 // VEC               values of a vector of 16 bytes
@@ -30,8 +29,8 @@
 #include "scan/tuple_look_back.cl"
 
 #define TILE_VALUES (SHARES * SHARE_VALUES)
-#define RUN (SHARE_VALUES * TUPLE)    // values of a run, and of the part of it that is in local memory
-#define STAGED_RUN (STAGE_VALUES * TUPLE)
+#define RUN (SHARE_VALUES * TUPLE)         // values of a run
+#define STAGED_RUN (STAGE_VALUES * TUPLE)  // of them, in local memory at a time
 #define STAGES (SHARE_VALUES / STAGE_VALUES)
 #define VECTORS (SEGMENTS * STAGED_RUN / VEC)  // of a stage
 #define COLUMNS (STAGE_VALUES / VEC)           // of them, of a work-item
@@ -78,6 +77,7 @@ void put_stage(__local Value* staged, const Values* x, const uint stage) {
   }
 }
 
+// Stores a stage coalesced.
 void store_stage(const __local Value* staged, __global Value* restrict out, const ulong n, const ulong first,
                  const uint stage) {
   if (first + TILE_VALUES <= n) {
@@ -98,8 +98,8 @@ void store_stage(const __local Value* staged, __global Value* restrict out, cons
   }
 }
 
-// Returns the aggregate of the tile, and in `shares` the exclusive prefix of each share in the tile: at once,
-// or behind the next barrier. `mine` is the work-item's own aggregate.
+// Returns the aggregate of the tile. Behind the next barrier, `shares` has the exclusive prefix of each share in it.
+// `mine` is the work-item's own aggregate.
 Total scan_aggregates(__local Value* shares, const Value mine) {
 #if SUBGROUP_PTX
   Total total = identity_value();

@@ -37,7 +37,7 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
   s.stage_values = std::min(4 * vector_bytes / value_bytes,
                             round_up(s.elements_per_work_item, vector_bytes / value_bytes));
   // A work-item with states of tuples takes whole tuples and whole vectors, one of a strided tile whole
-  // vectors.
+  // stages.
   s.elements_per_work_item =
       in_state  ? round_up(s.elements_per_work_item, std::lcm(s.tuple, vector_bytes / value_bytes))
       : strided ? round_up(s.elements_per_work_item, s.stage_values)
@@ -48,7 +48,7 @@ void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
 std::uint64_t tile_of(const ScanConfig& s, const Case& at) {
   if (s.design->on_cpu())
     return round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16);
-  return (s.is(Tuples::strided) ? s.shares : s.group) *
+  return s.shares *
          (s.design->in_registers() ? s.vectors * (vector_bytes / s.bytes) : s.elements_per_work_item);
 }
 
@@ -69,7 +69,9 @@ ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t v
   s.tuple = at.count("tuple", 1, 32);
   s.vectors = at.count("vectors_per_item", 1, 64);
   set_elements(s, at, value_bytes);
-  s.shares = std::max(s.tuple, s.group - s.group % s.tuple);  // smaller groups are refused: plan.cpp
+  Plan::need(!s.is(Tuples::strided) || s.tuple <= s.group,
+             "group must be at least tuple: a work-item has one component");
+  s.shares = s.is(Tuples::strided) ? s.group - s.group % s.tuple : s.group;
   s.tile = tile_of(s, at);
   s.tiles = ceil_div(s.n, s.tile);
   return s;

@@ -22,8 +22,8 @@ struct ScanConfig : Tiles {
   std::uint64_t state_values = 0;            // values of a state
   std::uint64_t components = 0;              // of a tuple, if each has states of its own; else 1
   bool interleaved = false;                  // scans tuples by Tuples::interleaved
-  std::uint64_t shares = 0;        // work-items of a group that have values of a tile, of Tuples::strided
-  std::uint64_t stage_values = 0;  // values of each of them that are in local memory at a time
+  std::uint64_t shares = 0;                  // work-items of a group that have values of a tile
+  std::uint64_t stage_values = 0;  // of Tuples::strided, those of a work-item in local memory at a time
   std::uint64_t elements_per_work_item = 0, vectors = 0;  // of a work-item, which has one or the other
 
   bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }

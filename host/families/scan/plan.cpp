@@ -74,8 +74,6 @@ void check_supported(const ScanConfig& s, const DeviceInfo& device) {
   Plan::need(!s.interleaved || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that lane i of every vector holds the same component; "
              "sam, binomial, strided and lookback_parallel take others");
-  Plan::need(!s.is(Tuples::strided) || s.tuple <= s.group,
-             "group must be at least tuple: a work-item has one component");
   Plan::need(!s.has_value_per_lane() || s.state_values <= subgroup_size,
              "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp inspects one state "
              "per step");
