@@ -13,9 +13,12 @@ import sys
 import zipfile
 
 MIB = 1 << 20
-KINDS = {"quick", "claims", "baselines", "behaviours", "energy", "library-sizes", "search", "tune", "paper",
+KINDS = {"quick", "profile", "claims", "claims-again", "baselines", "behaviours", "energy", "library-sizes", "search", "tune", "paper",
          *(f"sessions-{i}" for i in range(1, 6))}
 OTHERS = {"tests.txt", "tuned.json", "NOTES.md"}
+# A budget ended these runs before their last case, so they have no #end.
+CUT_SHORT = {"nvidia-h100/quick", "xeon-16-cores-pocl-5/quick",
+             *(f"{device}/sessions-{i}" for device in ("xeon-16-cores-pocl-5", "epyc-2-cores-rusticl") for i in range(1, 6))}
 
 wrong = []
 
@@ -27,11 +30,17 @@ def check(file):
         wrong.append(f"{file}: no name of the fixed set: {', '.join(sorted(KINDS))} .zip, {', '.join(sorted(OTHERS))}")
         return
     with zipfile.ZipFile(file) as archive:
-        if archive.namelist() != [file.stem + ".csv"]:
-            wrong.append(f"{file}: holds {archive.namelist()} instead of {file.stem}.csv alone")
+        names = archive.namelist()
+        shared = "devices.json" in names  # by clweave run --share: named after the device, with samples
+        tables = [name for name in names if name.endswith(".csv") and not (shared and name.endswith(".samples.csv"))]
+        if len(tables) != 1 or not shared and names != [file.stem + ".csv"]:
+            wrong.append(f"{file}: holds {names} instead of {file.stem}.csv alone, or what clweave run --share writes of a device")
             return
-        header, *rows = csv.reader(io.StringIO(archive.read(file.stem + ".csv").decode(), newline=""))
-    if not rows or rows[-1][:2] != ["#end", str(len(rows) - 1)]:
+        header, *rows = csv.reader(io.StringIO(archive.read(tables[0]).decode(), newline=""))
+    cut_short = f"{file.parent.name}/{file.stem}" in CUT_SHORT
+    if cut_short and rows and rows[-1][0] == "#end":
+        wrong.append(f"{file}: is whole now: take it out of CUT_SHORT")
+    if not cut_short and (not rows or rows[-1][:2] != ["#end", str(len(rows) - 1)]):
         wrong.append(f"{file}: no #end with the number of rows: it was interrupted")
     at = header.index("command")
     for command in {row[at] for row in rows if row[0] != "#end"}:
