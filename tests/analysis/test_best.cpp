@@ -12,6 +12,7 @@
 #include "analysis/profile/profile.hpp"
 #include "analysis/profile/summary.hpp"
 #include "analysis/rows/best.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -23,11 +24,10 @@ namespace {
 std::vector<std::string> quick_files() {
   std::vector<std::string> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(CLWEAVE_SOURCE_DIR "/results")) {
-    const std::string path = entry.path().string();
-    if (path.ends_with("-quick.csv")) out.push_back(path);
+    if (entry.path().filename() == "quick.zip") out.push_back(entry.path().string());
   }
   std::ranges::sort(out);
-  return out;
+  return unpacked(out);
 }
 
 std::string line_of(const std::string& text, const std::string& family) {

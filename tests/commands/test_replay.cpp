@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "commands/read_results.hpp"
 #include "commands/recorded.hpp"
 #include "commands/replay.hpp"
 #include "device/program.hpp"
@@ -34,9 +35,7 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
   const DeviceInfo device = roomy();
   std::set<std::string> seen, commands;
   std::size_t rows = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(CLWEAVE_SOURCE_DIR) / "results")) {
-    const std::string path = entry.path().string();
-    if (!path.ends_with(".csv") || path.ends_with(".samples.csv")) continue;
+  for (const auto& path : unpacked({CLWEAVE_SOURCE_DIR "/results"})) {
     const CsvTable table = read_csv(path);
     if (std::ranges::find(table.header, "case_id") == table.header.end()) continue;
     for (auto record : records_of(table, path)) {

@@ -250,6 +250,7 @@ class Tuners(unittest.TestCase):
         self.assertEqual(out["schema_version"], "1.0.0")
         self.assertEqual(out["metadata"]["timeunit"], "milliseconds")
         axes = [axis["axis"] for axis in json.loads(said("list", "--family", "copy", "--json"))[0]["axes"]]
+        without = 0
         for result, row in zip(out["results"], last.values()):
             self.assertEqual(result["configuration"], {axis: row[axis] for axis in axes})
             self.assertIsInstance(result["configuration"]["n"], int)
@@ -258,9 +259,14 @@ class Tuners(unittest.TestCase):
             self.assertEqual(result["invalidity"], "correct")
             self.assertEqual(result["correctness"], 1)
             self.assertAlmostEqual(self.value_of(result, "time"), 1e3 * row["time_s"])
-            self.assertLessEqual(self.value_of(result, "time_low"), self.value_of(result, "time"))
+            if "time_low_s" not in row:  # too few samples for an interval
+                self.assertIsNone(self.value_of(result, "time_low"))
+                without += 1
+            else:
+                self.assertLessEqual(self.value_of(result, "time_low"), self.value_of(result, "time"))
             self.assertAlmostEqual(self.value_of(result, "GB/s"), row["gb_per_s"])
             self.assertEqual(result["times"]["compilation_time"], row["build_ms"])
+        self.assertLessEqual(without, 6)
 
     def test_each_status_has_a_word(self):
         words = {"ok": "correct", "unsupported": "constraints", "build_failed": "compile", "launch_failed": "runtime",
