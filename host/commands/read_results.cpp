@@ -35,7 +35,7 @@ void tell_notes(const std::vector<std::string>& notes) {
 
 namespace {
 
-// Holds what notes call each unpacked file: its archive, as it was typed, and its name there.
+// Holds what notes and pages call each unpacked file: its archive, as it was typed, and its name there.
 std::map<std::string, std::string>& origins() {
   static auto& kept = *new std::map<std::string, std::string>;
   return kept;
@@ -72,6 +72,11 @@ std::vector<std::string> unpacked(const std::vector<std::string>& names) {
   return out;
 }
 
+std::string name_as_typed(const std::string& file) {
+  const auto origin = origins().find(file);
+  return origin != origins().end() ? origin->second : file;
+}
+
 ResultsSet read_known(const std::vector<std::string>& files, Samples samples) {
   // What one file's rows tell of a family is no rule for another's.
   static std::vector<std::string> of_rows;
@@ -85,6 +90,7 @@ ResultsSet read_known(const std::vector<std::string>& files, Samples samples) {
   for (auto& note : out.notes) {
     for (const auto& [path, origin] : origins()) boost::replace_all(note, path, origin);
   }
+  std::ranges::transform(out.files, out.files.begin(), name_as_typed);
   for (auto& family : row_families(out, all_families())) {
     of_rows.push_back(family.name);
     add_family(std::move(family));

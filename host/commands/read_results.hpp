@@ -16,6 +16,10 @@ void tell_notes(const std::vector<std::string>&);
 // does. Throws `io` for an archive without any.
 std::vector<std::string> unpacked(const std::vector<std::string>& names);
 
+// Returns what to call an unpacked file: its archive, as it was typed, and its name there. Others keep
+// theirs.
+std::string name_as_typed(const std::string& file);
+
 // Reads results. Families that nobody described are added to all_families() as far as their rows tell of
 // them.
 ResultsSet read_known(const std::vector<std::string>& files, Samples = Samples::ignored);

@@ -31,7 +31,7 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
     CsvTable::Row row;
     if (reader.header().empty() || reader.header().front() != columns().front().name || !reader.next(row))
       continue;
-    FileOrigin origin{file, {}};
+    FileOrigin origin{name_as_typed(file), {}};
     if (RecordReader(reader.header(), file, reader.dialect()).read(row, origin.first))
       out.push_back(std::move(origin));
   }

@@ -1452,6 +1452,21 @@ TEST_F(Cli, NotesNameArchivesAsTheyWereTyped) {
               HasSubstr("note: " + archive + "/quick.csv: 1 of "));
 }
 
+TEST_F(Cli, PagesNameArchivesAsTheyWereTyped) {
+  const std::string archive = CLWEAVE_SOURCE_DIR "/results/epyc-2-cores-rusticl/sessions-1.zip";
+  const std::string page = (folder() / "page.html").string();
+  ASSERT_EQ(run({"report", archive, "-o", page}).code, 0);
+  std::ifstream in(page);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto count = [&](const std::string& part) {
+    int times = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+    return times;
+  };
+  EXPECT_GE(count("\"" + archive + "/sessions-1.csv\""), 2) << "in the list and in the table of files";
+  EXPECT_EQ(count("sessions-1.zip/sessions-1.csv"), count(archive + "/sessions-1.csv")) << "no other folder";
+}
+
 TEST_F(Cli, AGuardWithoutAWordIsRefused) {
   ASSERT_EQ(run(tiny + Strings{"--csv", csv()}).code, 0);
   for (const Strings& words : {Strings{"--fail-on", ""}, Strings{"--fail-on="}, Strings{"--fail-on", ","}}) {
