@@ -107,7 +107,7 @@ def slowed(row, factor):
 def make_all():
     """The page of all results."""
     files = glob.glob(os.path.join(ROOT, "results/*/*.zip"))
-    return report("all.html", *sorted(file for file in files if os.path.basename(file) not in ("search.zip", "tune.zip")))
+    return report("all.html", *sorted(file for file in files if os.path.basename(file) not in ("search.zip", "tune.zip", "claims-again.zip")))
 
 
 def make_quick():
@@ -175,7 +175,7 @@ def make_gallery():
     folder, site = os.path.join(FOLDER, "gallery"), os.path.join(FOLDER, "site")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    h200 = os.path.join(ROOT, "results/nvidia-h200/sessions-1.zip")
+    h200 = os.path.join(ROOT, "results/nvidia-h200/quick.zip")
     shutil.copy(h200, os.path.join(folder, "nvidia-h200.zip"))
     shutil.copy(os.path.join(ROOT, "results/xeon-2-cores-rusticl/quick.zip"), os.path.join(folder, "xeon-2-cores-rusticl.zip"))
     with zipfile.ZipFile(h200) as whole, zipfile.ZipFile(os.path.join(folder, "<img src=x onerror=window.hacked=1>.zip"), "w") as out:
