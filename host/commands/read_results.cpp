@@ -51,7 +51,7 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
   for (const auto& name : names) {
     if (is_samples_path(name)) continue;
     out.push_back((folder / name).string());
-    origins()[out.back()] = archive + "/" + name;
+    origins()[out.back()] = fmt::format("{}/{}", archive, name);
   }
 }
 
